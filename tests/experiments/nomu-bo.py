@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""The table of nomu-bo.sh: nomu-bo.py OUT DIMENSIONS SEEDS FUNCTIONS METHODS TSV, FUNCTIONS and METHODS as lists in quotes; TSV gets the regrets
-of each run. Runs that are missing are left out, and the number of seeds that a mean is of stands behind it."""
+"""The tables of nomu-bo.sh in Markdown: nomu-bo.py OUT DIMENSIONS SEEDS FUNCTIONS METHODS TSV, FUNCTIONS and METHODS as lists in quotes; TSV gets
+the regrets of each run. Runs that are missing are left out, and the number of seeds stands behind a mean that is of fewer. The rank counts the methods
+with a lesser mean. The paper's means (Heiss et al., NOMU, ICML 2022, Table 14) are those for a mean width of 0.5."""
 import math
 import pathlib
 import sqlite3
@@ -9,11 +10,19 @@ import sys
 
 # Two-sided 95 % quantiles of Student's t, by degrees of freedom.
 STUDENT = [math.nan, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262]
-# Average regret over the five functions in Table 4.
+NAMES = {"nomu": "NOMU", "gp": "GP", "mc-dropout": "MCDO", "deep-ensemble": "DE", "hyper-deep-ensemble": "HDE", "plain-gp": "pGP", "random": "random"}
+# After 64 steps, in the order of NAMES.
 PAPER = {
-    5: {"nomu": 0.0287, "gp": 0.0503, "mc-dropout": 0.0470, "deep-ensemble": 0.0518, "hyper-deep-ensemble": 0.0713, "random": 0.193},
-    10: {"nomu": 0.0840, "gp": 0.117, "mc-dropout": 0.0696, "deep-ensemble": 0.115, "hyper-deep-ensemble": 0.0932, "random": 0.235},
-    20: {"nomu": 0.112, "gp": 0.133, "mc-dropout": 0.139, "deep-ensemble": 0.171, "hyper-deep-ensemble": 0.137, "random": 0.280},
+    ("levy", 5): (1.52e-3, 8.84e-3, 1.27e-2, 9.09e-2, 3.76e-3, 6.25e-3, 5.44e-2),
+    ("rosenbrock", 5): (3.57e-4, 8.44e-4, 7.35e-4, 5.96e-3, 5.02e-4, 7.56e-4, 4.73e-3),
+    ("g", 5): (0.106, 0.260, 7.80e-2, 0.203, 0.137, 0.178, 0.363),
+    ("perm", 5): (2.58e-4, 1.80e-3, 7.11e-5, 1.73e-3, 2.50e-3, 2.06e-4, 4.62e-4),
+    ("bnn", 5): (3.56e-2, 4.41e-2, 0.151, 6.32e-2, 0.213, 2.15e-2, 0.542),
+    ("mean", 5): (2.87e-2, 6.31e-2, 4.86e-2, 7.30e-2, 7.13e-2, 4.14e-2, 0.193),
+    ("levy", 10): (6.27e-3, 1.04e-2, 2.17e-2, 0.146, 5.81e-3, 6.16e-3, 0.106),
+    ("mean", 10): (9.18e-2, 0.121, 0.120, 0.133, 9.32e-2, 9.46e-2, 0.235),
+    ("levy", 20): (1.40e-2, 2.64e-2, 6.91e-2, 0.201, 1.61e-2, 1.98e-2, 0.148),
+    ("mean", 20): (0.112, 0.134, 0.162, 0.209, 0.140, 0.117, 0.280),
 }
 
 
@@ -40,34 +49,55 @@ def mean_and_half(values):
     return statistics.mean(values), half
 
 
+def number(value):
+    return f"{value:.3f}" if value >= 0.1 else f"{value:.4f}" if value >= 0.01 else f"{value:.1e}" if value else "0"
+
+
+def table(step, found, dimensions, functions, methods, seeds):
+    """`found`: {(function, method): regrets after this step, one of each seed}."""
+    print(f"\n**Regret after {step} steps, {dimensions} dimensions**\n")
+    print("| | " + " | ".join(NAMES[m] for m in methods) + " |\n" + "|---" * (len(methods) + 1) + "|")
+    means = {key: statistics.mean(values) for key, values in found.items() if values}
+    for method in methods:
+        own = [means.get((f, method)) for f in functions]
+        if None not in own:
+            means["mean", method] = statistics.mean(own)
+    for row in [*functions, *(["mean"] if len(functions) > 1 else [])]:
+        cells = []
+        for method in methods:
+            if (row, method) not in means:
+                cells.append("-")
+                continue
+            values = found.get((row, method), [])
+            text = number(means[row, method])
+            if len(values) > 1:
+                text += f" ± {number(mean_and_half(values)[1])}"
+            text += f" ({len(values)})" if 0 < len(values) < seeds else ""
+            text += f"; {1 + sum(means[row, m] < means[row, method] for m in methods if (row, m) in means)}"
+            theirs = dict(zip(NAMES, PAPER.get((row, dimensions), ()))).get(method)
+            cells.append(text + (f"; {number(theirs)}" if theirs and step == 64 else ""))
+        print(f"| {row} | " + " | ".join(cells) + " |")
+
+
 def main():
     out, dimensions, seeds = pathlib.Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
     functions, methods = sys.argv[4].split(), sys.argv[5].split()
-    averages = {method: [] for method in methods}
+    found = ({}, {})
     rows = ["function\tdimensions\tmethod\tseed\tregret-24\tregret-64"]
-    print(f"{'function':<12} {'method':<20} {'after 24 steps':>22} {'after 64 steps':>22} {'seeds':>5}")
     for function in functions:
         for method in methods:
-            regrets = ([], [])
             for seed in range(1, seeds + 1):
                 run = losses(out / f"{function}-{dimensions}-{method}-{seed}")
                 if not run:
                     continue
                 best = least(out, function, dimensions, seed, methods)
-                for to, count in zip(regrets, (8 + 24, 8 + 64)):
-                    to.append((min(run[:count]) - best) / abs(best))
-                rows.append("\t".join(map(str, [function, dimensions, method, seed, f"{regrets[0][-1]:.4g}", f"{regrets[1][-1]:.4g}"])))
-            if not regrets[0]:
-                continue
-            cells = ["{:.2e} +- {:.1e}".format(*mean_and_half(r)) for r in regrets]
-            averages[method].append(statistics.mean(regrets[1]))
-            print(f"{function:<12} {method:<20} {cells[0]:>22} {cells[1]:>22} {len(regrets[0]):>5}")
-    print(f"\n{'average':<12} {'method':<20} {'after 64 steps':>22} {'functions':>10} {'paper, 5 functions':>20}")
-    for method, values in averages.items():
-        if values:
-            paper = PAPER.get(dimensions, {}).get(method, math.nan)
-            print(f"{dimensions:>2} dim.      {method:<20} {statistics.mean(values):>22.2e} {len(values):>10} {paper:>20.2e}")
-    pathlib.Path(sys.argv[6]).write_text("\n".join(rows) + "\n")
+                regrets = [(min(run[:count]) - best) / abs(best) for count in (8 + 24, 8 + 64)]
+                for to, regret in zip(found, regrets):
+                    to.setdefault((function, method), []).append(regret)
+                rows.append("\t".join(map(str, [function, dimensions, method, seed, *(f"{r:.4g}" for r in regrets)])))
+    for step, regrets in zip((24, 64), found):
+        table(step, regrets, dimensions, functions, methods, seeds)
+    pathlib.Path(sys.argv[6]).write_text("\n".join(rows) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
