@@ -48,6 +48,13 @@ TUTTI_NODISCARD enum tutti_status tutti_fit_run(tutti_context *context, const st
                                                 struct tutti_fit_result *result);
 void tutti_fit_release(struct tutti_fit_result *result);
 
+/* --- splits (fit_splits.c) --- */
+
+/* The file of the test rows of this repeat, from 0: of those that config->test_rows names, the one at this place by
+   name; relative names begin in `folder`. Free *path with tutti_free. TUTTI_ERROR_USAGE: there is none. */
+TUTTI_NODISCARD enum tutti_status tutti_fit_test_rows(tutti_context *context, const struct tutti_fit_config *config,
+                                                      const char *folder, uint64_t repeat, char **path);
+
 /* --- files (fit_files.c) --- */
 
 enum { TUTTI_FIT_FILES = 4 };

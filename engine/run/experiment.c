@@ -27,11 +27,16 @@ enum tutti_status tutti_experiment_load(tutti_context *context, const struct tut
   const struct tutti_fit_config *fit = tutti_recipe_fit(recipe);
   tutti_source *source = NULL;
   tutti_config *data = NULL;
+  char *test_rows = NULL;
   enum tutti_status status;
   *dataset = NULL;
   TUTTI_TRY_OUT(context, tutti_config_copy(context, tutti_recipe_data(recipe), &data));
   if (fit && fit->gaps)
     TUTTI_TRY_OUT(context, tutti_config_set_number(context, data, "gap", (double)trial));
+  if (fit && *fit->test_rows) {
+    TUTTI_TRY_OUT(context, tutti_fit_test_rows(context, fit, tutti_recipe_folder(recipe), trial, &test_rows));
+    TUTTI_TRY_OUT(context, tutti_config_set(context, data, "test_rows", test_rows));
+  }
   TUTTI_TRY_OUT(context, tutti_source_create(context, experiment->host, "data", &setup, &source));
   status = tutti_dataset_load(context, data, tutti_recipe_head(recipe), source, tutti_recipe_folder(recipe),
                               tutti_experiment_data_seed(experiment, trial), dataset);
@@ -40,6 +45,7 @@ enum tutti_status tutti_experiment_load(tutti_context *context, const struct tut
 out:
   tutti_source_destroy(source);
   tutti_config_destroy(data);
+  tutti_free(test_rows);
   return status;
 }
 
@@ -284,12 +290,26 @@ static enum tutti_status check_validation(tutti_context *context, const struct t
   return tutti_recipe_place(context, experiment->recipe, status);
 }
 
+/* Is there a file of test rows for each repeat? */
+static enum tutti_status check_test_rows(tutti_context *context, const struct tutti_experiment *experiment) {
+  const struct tutti_fit_config *config = tutti_recipe_fit(experiment->recipe);
+  char *last;
+  if (*config->test_rows == '\0' || experiment->facts.budget == 0)
+    return TUTTI_OK;
+  TUTTI_TRY(context, tutti_fit_test_rows(context, config, tutti_recipe_folder(experiment->recipe),
+                                         experiment->facts.budget - 1, &last));
+  tutti_free(last);
+  return TUTTI_OK;
+}
+
 static enum tutti_status check_fit(tutti_context *context, const struct tutti_experiment *experiment) {
   const struct tutti_fit fit = tutti_experiment_fit(experiment, 0, experiment->facts.seed, experiment->dataset);
   enum tutti_status status =
       tutti_dataset_folds(experiment->dataset)
           ? TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.folds: a fit trains on the training rows alone; leave it out")
           : tutti_fit_check(context, &fit);
+  if (status == TUTTI_OK)
+    status = check_test_rows(context, experiment);
   return status == TUTTI_OK ? TUTTI_OK : tutti_recipe_place(context, experiment->recipe, status);
 }
 

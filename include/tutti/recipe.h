@@ -49,7 +49,8 @@ struct tutti_fit_config {
   bool gaps;              /* each repeat leaves out the middle third of another input */
   struct tutti_reals levels;
   int64_t grid, pictures;
-  int drawn; /* enum tutti_fit_drawn */
+  int drawn;             /* enum tutti_fit_drawn */
+  const char *test_rows; /* pattern of files of row numbers: each repeat tests on those of another; "": none */
 };
 enum tutti_fit_drawn { TUTTI_FIT_POINTS, TUTTI_FIT_LINE };
 /* The table of [fit]. Static. */

@@ -195,7 +195,31 @@ for k in range(2):
 PYTHON
 code=$?
 expect_code 0
+
+# Published splits: repeat k tests on the rows of the k-th file by name.
+mkdir -p splits
+printf '%s\n' 3 1 4 15 9 >splits/test_00.txt
+printf '%s\n' 2 7 18 28 >splits/test_01.txt
+for workers in 1 2; do
+  tutti fit table.ini --set fit.test_rows='splits/test_*.txt' --set data.standardise=no --out "split-$workers" \
+    --workers "$workers" --quiet
+  expect_code 0
+  "$python" - "split-$workers" >out 2>err <<'PYTHON'
+import sys
+import numpy as np
+for k, rows in enumerate(([3, 1, 4, 15, 9], [2, 7, 18, 28])):
+    test = np.load("%s/trials/%06d/test-points.npy" % (sys.argv[1], k))[:, :2]
+    wanted = [(i % 7, i * i % 11) for i in rows]
+    assert sorted(map(tuple, test)) == sorted(wanted), (k, test, wanted)
+PYTHON
+  code=$?
+  expect_code 0
+done
 rm -rf runs
+tutti fit table.ini --set fit.test_rows='splits/test_*.txt' --repeats 3 --out more
+expect_usage_error "fit.test_rows: 3 repeats need as many files of test rows, and 2 are called"
+tutti fit table.ini --set fit.test_rows='splits/none_*.txt' --out none
+expect_usage_error "fit.test_rows: expected files of row numbers, and none is called"
 
 # Refused, before anything is written.
 printf '[builder]\n[fit]\n[data]\npath = table.csv\n' >builder.ini
