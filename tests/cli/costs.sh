@@ -67,39 +67,51 @@ for selector in forward greedy quick-greedy top-m stacking all weighted; do
   expect_code 0
   members 20000 bytes
 done
-# Without a limit, or with one that nothing exceeds, it is the choice of the other selector.
-tutti select run --json --set selector.plugin=greedy
-"$python" -c 'import json; print(json.load(open("out"))["members"])' >greedy
+# Without a limit, or with one that nothing exceeds, it is the choice of the other selector, with its picks.
+tutti select run --json --set selector.plugin=forward-replace --set selector.size=9
+"$python" -c 'import json; print(json.load(open("out"))["members"])' >whole
+expect_in whole "'picks': 9"
 for limit in 0 1e9; do
-  tutti select run --json --set selector.plugin=within-cost --set selector.max_cost=$limit
+  tutti select run --json --set selector.plugin=within-cost --set selector.chosen_by=forward-replace --set chosen_by.size=9 --set selector.max_cost=$limit
   expect_code 0
   "$python" -c 'import json; print(json.load(open("out"))["members"])' >limited
   checks=$((checks + 1))
-  cmp -s greedy limited || complain "expected the members that greedy chooses"
+  cmp -s whole limited || complain "expected the members that forward-replace chooses"
 done
 
 # What accuracy costs: each ensemble costs less than half of the one before, down to the cheapest model; the front is right.
 tutti curve run --costs flops
 expect_code 0
 expect_out "flops" "members" "none is as cheap and as good"
-tutti curve run --costs flops --json
-expect_code 0
+for selector in forward all top-m; do
+  for unit in flops bytes; do
+    tutti curve run --costs $unit --json --set selector.plugin=$selector
+    expect_code 0
+    cp out $selector-$unit.curve
+  done
+done
 checks=$((checks + 1))
 "$python" - <<'PY' || complain "the front of loss and cost"
-import json
-points = json.load(open("out"))
+import glob, json
 reports = [json.loads(line) for line in open("run.reports")]
-costs = [point["cost"] for point in points]
-assert len(points) > 2 and all(after < before for before, after in zip(costs, costs[1:]))
-assert costs[-1] == min(report["flops"] for report in reports)
-for point in points:
-    assert point["cost"] == sum(reports[member["trial"]]["flops"] for member in point["ensemble"])
+def cost(trial, unit):
+    files = reports[trial]["files"]
+    return reports[trial]["flops"] if unit == "flops" else next(f["bytes"] for f in files if f["name"] == "weights.safetensors")
 def loss(point):
     split = next(s for s in point["evaluation"] if s["split"] == "validation")
     return next(m["value"] for m in split["metrics"] if m["name"] == "nll")
-for p in points:
-    beaten = any(q["cost"] <= p["cost"] and loss(q) <= loss(p) and (q["cost"], loss(q)) != (p["cost"], loss(p)) for q in points)
-    assert p["front"] == (not beaten)
+beaten = 0
+for path in glob.glob("*.curve"):
+    points, unit = json.load(open(path)), path.split("-")[-1].split(".")[0]
+    costs = [point["cost"] for point in points]
+    assert len(points) > 2 and all(after < before for before, after in zip(costs, costs[1:]))
+    assert costs[-1] == min(cost(trial, unit) for trial in range(12)), path
+    for p in points:
+        assert p["cost"] == sum(cost(member["trial"], unit) for member in p["ensemble"])
+        by = any(q["cost"] <= p["cost"] and loss(q) <= loss(p) and (q["cost"], loss(q)) != (p["cost"], loss(p)) for q in points)
+        assert p["front"] == (not by)
+        beaten += by
+assert beaten > 0
 PY
 tutti report run --to run.html
 expect_code 0
