@@ -138,7 +138,7 @@ libmachine_la_LDFLAGS =
 libmachine_la_SOURCES = %D%/svm/machine.h %D%/svm/machine_impl.h
 libmachine_la_LIBADD = liblearner.la $(SVM_LIBS)
 if HAVE_LIBSVM
-libmachine_la_SOURCES += %D%/svm/machine.c %D%/svm/machine_formula.c %D%/svm/calibration.c %D%/svm/solver.c
+libmachine_la_SOURCES += %D%/svm/machine.c %D%/svm/machine_classes.c %D%/svm/machine_formula.c %D%/svm/calibration.c %D%/svm/solver.c
 else
 libmachine_la_SOURCES += %D%/svm/without.c
 endif

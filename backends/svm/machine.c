@@ -169,21 +169,11 @@ static void close_machine(struct machine *machine) {
 static enum tutti_status open_classes(tutti_context *context, const struct tutti_task *task,
                                       const tutti_tensors *tensors, size_t output, size_t vectors,
                                       struct svm_model *model) {
-  const struct tutti_tensor *classes, *counts;
-  size_t sum = 0;
-  bool valid = true;
-  TUTTI_TRY(context,
-            learner_find(context, tensors, output, "classes", TUTTI_I32, 1, (size_t[]){LEARNER_ANY}, &classes));
-  TUTTI_TRY(context, learner_find(context, tensors, output, "counts", TUTTI_I32, 1, classes->shape, &counts));
-  model->nr_class = (int)classes->shape[0];
-  model->label = classes->data;
-  model->nSV = counts->data;
-  for (int i = 0; i < model->nr_class; i++) {
-    valid = valid && model->label[i] >= 0 && (size_t)model->label[i] < task->outputs && model->nSV[i] >= 0;
-    sum += valid ? (size_t)model->nSV[i] : 0;
-  }
-  if (!valid || sum != vectors || model->nr_class < 2 || (size_t)model->nr_class > task->outputs)
-    return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "weights: the support vectors' classes are not those of the task");
+  struct machine_classes classes;
+  TUTTI_TRY(context, machine_classes(context, task, tensors, output, vectors, &classes));
+  model->nr_class = (int)classes.count;
+  model->label = classes.labels;
+  model->nSV = classes.counts;
   return TUTTI_OK;
 }
 

@@ -5,39 +5,19 @@
 
 /* What the machine's parts are. */
 struct parts {
-  size_t vectors, features, classes, pairs; /* of values: 2 classes, one pair */
-  const float *vector;                      /* [vectors][features] */
-  const double *coefficients;               /* [classes - 1][vectors] */
-  const double *rho;                        /* [pairs] */
-  const double *sigmoids;                   /* [2][pairs]; NULL: shares of votes */
-  const int32_t *labels, *counts;           /* [classes] */
+  size_t vectors, features, pairs; /* of values: one pair */
+  const float *vector;             /* [vectors][features] */
+  const double *coefficients;      /* [of.count - 1][vectors] */
+  const double *rho;               /* [pairs] */
+  const double *sigmoids;          /* [2][pairs]; NULL: shares of votes */
+  struct machine_classes of;       /* of values: 2, without labels and counts */
   double gamma;
 };
-
-static enum tutti_status find_classes(tutti_context *context, const struct tutti_task *task,
-                                      const tutti_tensors *tensors, size_t output, struct parts *parts) {
-  const struct tutti_tensor *classes, *counts;
-  size_t sum = 0;
-  bool valid = true;
-  TUTTI_TRY(context,
-            learner_find(context, tensors, output, "classes", TUTTI_I32, 1, (size_t[]){LEARNER_ANY}, &classes));
-  TUTTI_TRY(context, learner_find(context, tensors, output, "counts", TUTTI_I32, 1, classes->shape, &counts));
-  parts->classes = classes->shape[0];
-  parts->labels = classes->data;
-  parts->counts = counts->data;
-  for (size_t i = 0; i < parts->classes; i++) {
-    valid = valid && parts->labels[i] >= 0 && (size_t)parts->labels[i] < task->outputs && parts->counts[i] >= 0;
-    sum += valid ? (size_t)parts->counts[i] : 0;
-  }
-  if (!valid || sum != parts->vectors || parts->classes < 2 || parts->classes > task->outputs)
-    return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "weights: the support vectors' classes are not those of the task");
-  return TUTTI_OK;
-}
 
 static enum tutti_status find_parts(tutti_context *context, const struct tutti_task *task, const tutti_tensors *tensors,
                                     size_t features, size_t output, struct parts *parts) {
   const struct tutti_tensor *vectors, *coefficients, *rho, *gamma, *sigmoids;
-  *parts = (struct parts){.classes = 2, .features = features};
+  *parts = (struct parts){.of.count = 2, .features = features};
   TUTTI_TRY(context, learner_find(context, tensors, output, "vectors", TUTTI_F32, 2, (size_t[]){LEARNER_ANY, features},
                                   &vectors));
   TUTTI_TRY(context, learner_find(context, tensors, output, "gamma", TUTTI_F64, 0, NULL, &gamma));
@@ -45,10 +25,10 @@ static enum tutti_status find_parts(tutti_context *context, const struct tutti_t
   parts->vector = vectors->data;
   parts->gamma = *(const double *)gamma->data;
   if (task->kind == TUTTI_TASK_CLASSIFICATION)
-    TUTTI_TRY(context, find_classes(context, task, tensors, output, parts));
-  parts->pairs = parts->classes * (parts->classes - 1) / 2;
+    TUTTI_TRY(context, machine_classes(context, task, tensors, output, parts->vectors, &parts->of));
+  parts->pairs = parts->of.count * (parts->of.count - 1) / 2;
   TUTTI_TRY(context, learner_find(context, tensors, output, "coefficients", TUTTI_F64, 2,
-                                  (size_t[]){parts->classes - 1, parts->vectors}, &coefficients));
+                                  (size_t[]){parts->of.count - 1, parts->vectors}, &coefficients));
   TUTTI_TRY(context, learner_find(context, tensors, output, "rho", TUTTI_F64, 1, &parts->pairs, &rho));
   parts->coefficients = coefficients->data;
   parts->rho = rho->data;
@@ -98,10 +78,10 @@ static enum tutti_status kernel_of(tutti_context *context, const struct parts *p
    class j is in list j - 1 if its own class is before j, else in list j. */
 static void weigh(const struct parts *parts, double *weights) {
   size_t first = 0;
-  for (size_t own = 0; own < parts->classes; own++) {
-    size_t end = parts->counts ? first + (size_t)parts->counts[own] : parts->vectors, pair = 0;
-    for (size_t i = 0; i < parts->classes; i++)
-      for (size_t j = i + 1; j < parts->classes; j++, pair++)
+  for (size_t own = 0; own < parts->of.count; own++) {
+    size_t end = parts->of.counts ? first + (size_t)parts->of.counts[own] : parts->vectors, pair = 0;
+    for (size_t i = 0; i < parts->of.count; i++)
+      for (size_t j = i + 1; j < parts->of.count; j++, pair++)
         for (size_t v = first; v < end && (own == i || own == j); v++)
           weights[v * parts->pairs + pair] = parts->coefficients[(own == i ? j - 1 : i) * parts->vectors + v];
     first = end;
@@ -133,16 +113,16 @@ static enum tutti_status votes_of(tutti_context *context, const struct parts *pa
                                   tutti_term decisions, tutti_term *shares) {
   double *gain;
   size_t pair = 0;
-  TUTTI_TRY(context, tutti_alloc(context, parts->pairs + 1, parts->classes * sizeof *gain, &gain));
-  double *start = gain + parts->pairs * parts->classes, share = 1 / (double)parts->pairs;
-  for (size_t i = 0; i < parts->classes; i++)
-    for (size_t j = i + 1; j < parts->classes; j++, pair++) {
-      gain[pair * parts->classes + i] = share;
-      gain[pair * parts->classes + j] = -share;
+  TUTTI_TRY(context, tutti_alloc(context, parts->pairs + 1, parts->of.count * sizeof *gain, &gain));
+  double *start = gain + parts->pairs * parts->of.count, share = 1 / (double)parts->pairs;
+  for (size_t i = 0; i < parts->of.count; i++)
+    for (size_t j = i + 1; j < parts->of.count; j++, pair++) {
+      gain[pair * parts->of.count + i] = share;
+      gain[pair * parts->of.count + j] = -share;
       start[j] += share; /* without a decision above 0 */
     }
-  tutti_term none = tutti_formula_constant(formula, 1, parts->classes, start);
-  tutti_term gains = tutti_formula_constant(formula, parts->pairs, parts->classes, gain);
+  tutti_term none = tutti_formula_constant(formula, 1, parts->of.count, start);
+  tutti_term gains = tutti_formula_constant(formula, parts->pairs, parts->of.count, gain);
   tutti_free(gain);
   tutti_term above = TUTTI_FORMULA(formula, TUTTI_FORMULA_ABOVE, decisions, tutti_formula_number(formula, 0));
   *shares =
@@ -166,8 +146,8 @@ static tutti_term pairs_of(const struct parts *parts, tutti_formula *formula, tu
 /* The probabilities of the classes. Those of two are their pair's, but libsvm before 3.24 may iterate for them, too. */
 static tutti_term couple(const struct parts *parts, tutti_formula *formula, tutti_term pairs) {
   enum { KNOWN = 324 };
-  if (parts->classes > 2 || libsvm_version < KNOWN)
-    return tutti_formula_couple(formula, pairs, parts->classes);
+  if (parts->of.count > 2 || libsvm_version < KNOWN)
+    return tutti_formula_couple(formula, pairs, parts->of.count);
   tutti_term one = tutti_formula_number(formula, 1);
   tutti_term other = TUTTI_FORMULA(formula, TUTTI_FORMULA_SUBTRACT, one, pairs);
   return TUTTI_FORMULA(formula, TUTTI_FORMULA_BESIDE, pairs, other);
@@ -177,10 +157,10 @@ static tutti_term couple(const struct parts *parts, tutti_formula *formula, tutt
 static enum tutti_status order_classes(tutti_context *context, const struct parts *parts, size_t outputs,
                                        tutti_formula *formula, tutti_term *shares) {
   double *places;
-  TUTTI_TRY(context, tutti_alloc(context, parts->classes, outputs * sizeof *places, &places));
-  for (size_t i = 0; i < parts->classes; i++)
-    places[i * outputs + (size_t)parts->labels[i]] = 1;
-  tutti_term places_term = tutti_formula_constant(formula, parts->classes, outputs, places);
+  TUTTI_TRY(context, tutti_alloc(context, parts->of.count, outputs * sizeof *places, &places));
+  for (size_t i = 0; i < parts->of.count; i++)
+    places[i * outputs + (size_t)parts->of.labels[i]] = 1;
+  tutti_term places_term = tutti_formula_constant(formula, parts->of.count, outputs, places);
   tutti_free(places);
   *shares = TUTTI_FORMULA(formula, TUTTI_FORMULA_PRODUCT, *shares, places_term);
   return TUTTI_OK;

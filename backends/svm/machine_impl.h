@@ -14,6 +14,17 @@ TUTTI_NODISCARD enum tutti_status machine_nodes_create(tutti_context *context, s
                                                        const float *inputs, struct machine_nodes *nodes);
 void machine_nodes_destroy(struct machine_nodes *nodes);
 
+/* The classes of a stored machine. */
+struct machine_classes {
+  size_t count;
+  int *labels, *counts; /* [count]: numbers of classes; how many of the vectors are of each, in this order */
+};
+/* Find and check those of the machine of one output, which has so many support vectors. They stay the tensors'.
+   TUTTI_ERROR_CORRUPT. */
+TUTTI_NODISCARD enum tutti_status machine_classes(tutti_context *context, const struct tutti_task *task,
+                                                  const tutti_tensors *tensors, size_t output, size_t vectors,
+                                                  struct machine_classes *found);
+
 /* Train. NULL, with the context's error set, if cancelled or refused. Free with svm_free_and_destroy_model. */
 TUTTI_NODISCARD enum tutti_status machine_train(tutti_context *context, const struct svm_problem *problem,
                                                 const struct svm_parameter *parameter, struct svm_model **model);

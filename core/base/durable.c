@@ -45,7 +45,7 @@ int tutti_file_sync_name(char *path) {
 /* --- groups --- */
 
 struct group {
-  char **paths; /* of files, each with what is to be synced; the last two are folders */
+  char **paths; /* of what is to be synced: files, and then two folders */
   size_t count, room;
   atomic_size_t next;
   atomic_uint_least64_t failed; /* the first whose sync failed: its number plus 1, and its errno in the lower 16 bits */
