@@ -35,14 +35,18 @@ for i in 1 2 3; do
   ip -n "node$i" link set eth0 up
   ip -n "node$i" link set lo up
 done
-# What mpirun calls in place of ssh: HOST COMMAND...
+# What mpirun calls in place of ssh: HOST COMMAND... The node has a directory of its own that is called as a run of the
+# manager's.
 cat >launch <<'END'
 #!/bin/bash
 node=node${1#10.77.0.1}
 shift
 exec ip netns exec "$node" unshare --mount --uts bash -c '
   hostname "$1"
-  for folder in $HIDDEN; do mount -t tmpfs none "$folder"; done
+  for folder in $HIDDEN; do
+    mount -t tmpfs none "$folder"
+    mkdir "$folder/apart"
+  done
   shift
   eval "$*"' launch "$node" "$@"
 END
