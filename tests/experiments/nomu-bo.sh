@@ -11,7 +11,7 @@
 #               scales and nothing widens (the paper does not tell how many deviations)
 #   SEEDS       3 (the paper: 100 in 5 dimensions, 50 in 10 and 20)
 #   SIZE        paper; small: all networks have 3 x 64 units, 100 artificial points and 300 epochs, DIRECT 500 evaluations, and the hyper deep
-#               ensemble tries 10 settings, not 20
+#               ensemble tries 10 settings, not 20. medium: 3 x 256 units, 250 artificial points, 512 epochs, DIRECT 2,000 evaluations
 #   WIDTH       0.5, the mean width that calibrates c (the paper tries 0.05, too, and takes the better of the two for each method)
 #   REFERENCE   2000: evaluations of an evolutionary search for the least value of each bnn, which is not known
 # Regret: (best of the run - least) / |least|, after 24 and after 64 steps: mean over the seeds, and half its 95 % interval.
@@ -31,6 +31,14 @@ problem() {
   printf '%s\n' "[selector]" "plugin = all"
 }
 
+# reduce METHOD UNITS ARTIFICIAL EPOCHS RANGE: in section [surrogate], and then [trainer]
+reduce() {
+  echo "units = $2 $2 $2"
+  [ "$1" != hyper-deep-ensemble ] || echo "draws = 10"
+  [ "$1" != nomu ] || printf '%s\n' "uncertainty_units = $2 $2 $2" "artificial = $3"
+  printf '%s\n' "[trainer]" "epochs = $4" "initialiser_range = $5"
+}
+
 # method NAME: the sections that say how.
 method() {
   if [ "$1" = random ]; then
@@ -44,17 +52,20 @@ method() {
     printf '%s\n' "acquisition = mw-ucb" "[acquisition]" "mean_width = $width"
   fi
   printf '%s\n' "[maximiser]" "local = no"
-  [ "$size" = small ] && echo "evaluations = 500" || echo "evaluations = 5000"
+  case $size in
+    small) echo "evaluations = 500" ;;
+    medium) echo "evaluations = 2000" ;;
+    *) echo "evaluations = 5000" ;;
+  esac
   if [[ $1 == *gp ]]; then # as in ini/nomu/1d-gp.ini, where the lines say why
     printf '%s\n' "[surrogate]" "kernel = rbf" "ard = no" "amplitude = 1e-5 1e5" "length_scale = 5e-6 5e4" "noise = 1e-7" "starts = 11"
     return
   fi
   printf '%s\n' "[surrogate]" "values = none"
-  [ "$size" = small ] || return 0
-  echo "units = 64 64 64"
-  [ "$1" != hyper-deep-ensemble ] || echo "draws = 10"
-  [ "$1" != nomu ] || printf '%s\n' "uncertainty_units = 64 64 64" "artificial = 100"
-  printf '%s\n' "[trainer]" "epochs = 300" "initialiser_range = 0.2" # for 64 units what 0.05 is for 1024
+  case $size in # initial weights: for so many units what 0.05 is for 1024
+    small) reduce "$1" 64 100 300 0.2 ;;
+    medium) reduce "$1" 256 250 512 0.1 ;;
+  esac
 }
 
 # search DIRECTORY SEED FUNCTION SETTING...: a run, unless it has finished.
