@@ -268,6 +268,27 @@ static void sigmoids_are_at_their_optimum(void **state) {
   assert_true(1 / (1 + exp(a * 1e6 + b)) > 0.98 && 1 / (1 + exp(-a * 1e6 + b)) < 0.02);
 }
 
+/* Rows that count three times are as good as three rows. */
+static void sigmoids_weigh_rows(void **state) {
+  enum { COUNT = 40 };
+  double f[3 * COUNT], y[3 * COUNT], a, b, same_a, same_b;
+  size_t count = COUNT;
+  struct tutti_random random;
+  (void)state;
+  tutti_random_init(&random, 3, "sigmoid weights", 0);
+  for (size_t i = 0; i < COUNT; i++) {
+    y[i] = i % 4 == 0 ? 1 : -1;
+    f[i] = y[i] + 1.5 * tutti_random_normal(&random);
+  }
+  machine_fit_sigmoid(COUNT, f, y, (const double[]){1, 3}, &a, &b);
+  for (size_t i = 0; i < COUNT; i += 4) /* the positive ones twice more */
+    for (int copy = 0; copy < 2; copy++, count++)
+      f[count] = f[i], y[count] = 1;
+  machine_fit_sigmoid(count, f, y, (const double[]){1, 1}, &same_a, &same_b);
+  assert_close(a, same_a, 1e-4, 1e-5);
+  assert_close(b, same_b, 1e-4, 1e-5);
+}
+
 /* For one input whose class is drawn with a known probability, the prediction is close to it. */
 static void probabilities_are_about_true(void **state) {
   enum { COUNT = 600 };
@@ -636,6 +657,7 @@ int main(void) {
       cmocka_unit_test(two_points_have_the_closed_form),
       cmocka_unit_test(conditions_of_optimality_hold),
       cmocka_unit_test(sigmoids_are_at_their_optimum),
+      cmocka_unit_test(sigmoids_weigh_rows),
       cmocka_unit_test(probabilities_are_about_true),
       cmocka_unit_test(variances_are_those_of_rows_left_out),
       cmocka_unit_test(residual_variance_is_a_mean_of_squares),
