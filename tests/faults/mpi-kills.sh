@@ -34,6 +34,17 @@ begin() { # RECIPE DIRECTORY SHARED: the job is $job
     >out 2>err </dev/null &
   job=$!
 }
+# Wait for the job. mpirun 4.1 was once seen to hang after its ranks had ended.
+settle() {
+  local tries
+  for ((tries = 0; tries < 600; tries++)); do
+    kill -0 "$job" 2>/dev/null || break
+    sleep 0.1
+  done
+  kill -KILL "$job" 2>/dev/null
+  wait "$job"
+  code=$?
+}
 # victim WHAT: the process of one of them, of the job.
 victim() {
   local ranks rank others=()
@@ -65,14 +76,12 @@ for ((killed = 0, round = 0; killed < kills && failures == 0; round++)); do
       struck[$kind]=$((struck[$kind] + 1))
       killed=$((killed + 1))
     fi
-    wait $job
-    code=$?
+    settle
     [ ! -e run/summary.json ] || break
   done
   if [ ! -e run/summary.json ]; then
     begin "$recipe" run $shared
-    wait $job
-    code=$?
+    settle
     expect_code 0
   fi
   checks=$((checks + 1))
