@@ -103,17 +103,13 @@ out:
   return status;
 }
 
-/* The weights of the classes that are there: libsvm complains of others. The caller frees *both, where they
-   stand. */
+/* The weights of the classes that are there: libsvm complains of others. The caller frees weight and weight_label. */
 static enum tutti_status weigh_classes(tutti_context *context, const struct learner_rows *rows, size_t classes,
-                                       struct svm_parameter *parameter, void **both) {
-  double *weights;
+                                       struct svm_parameter *parameter) {
   if (!rows->class_weights)
     return TUTTI_OK;
-  TUTTI_TRY(context, tutti_alloc(context, classes, sizeof *weights + sizeof(int), &weights));
-  *both = weights;
-  parameter->weight = weights;
-  parameter->weight_label = (int *)(weights + classes);
+  TUTTI_TRY(context, tutti_alloc(context, classes, sizeof *parameter->weight, &parameter->weight));
+  TUTTI_TRY(context, tutti_alloc(context, classes, sizeof *parameter->weight_label, &parameter->weight_label));
   for (size_t c = 0; c < classes; c++)
     for (size_t i = 0; i < rows->count; i++)
       if ((size_t)rows->labels[i] == c) {
@@ -131,9 +127,8 @@ enum tutti_status machine_fit(tutti_context *context, const struct machine_confi
   struct svm_parameter parameter = parameter_of(config, task);
   struct machine_nodes nodes = {0};
   struct svm_model *model = NULL;
-  void *weights = NULL;
   struct svm_problem problem = {.l = (int)rows->count};
-  TUTTI_TRY_OUT(context, weigh_classes(context, rows, task->outputs, &parameter, &weights));
+  TUTTI_TRY_OUT(context, weigh_classes(context, rows, task->outputs, &parameter));
   TUTTI_TRY_OUT(context, machine_nodes_create(context, rows->count, rows->features, rows->inputs, &nodes));
   TUTTI_TRY_OUT(context, tutti_alloc(context, rows->count, sizeof *problem.y, &problem.y));
   problem.x = nodes.rows;
@@ -147,7 +142,8 @@ out:
     svm_free_and_destroy_model(&model);
   machine_nodes_destroy(&nodes);
   tutti_free(problem.y);
-  tutti_free(weights);
+  tutti_free(parameter.weight);
+  tutti_free(parameter.weight_label);
   return status;
 }
 
