@@ -479,6 +479,9 @@ tests_faults_storm_SOURCES = %D%/faults/storm.c %D%/faults/drill.c %D%/faults/dr
 check_LTLIBRARIES += %D%/faults/full_disk.la
 tests_faults_full_disk_la_SOURCES = %D%/faults/full_disk.c
 tests_faults_full_disk_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
+check_LTLIBRARIES += %D%/faults/poor_disk.la
+tests_faults_poor_disk_la_SOURCES = %D%/faults/poor_disk.c
+tests_faults_poor_disk_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 EXTRA_DIST += %D%/faults/torn_message.c
 if HAVE_MPI
 check_LTLIBRARIES += %D%/faults/torn_message.la

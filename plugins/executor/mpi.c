@@ -56,7 +56,8 @@ struct mpi_agent {
   char host[WIRE_TEXT];
   size_t workers, first; /* how many; the number of its first one */
   size_t held, done;
-  double heard; /* when its last message came */
+  double heard;  /* when its last message came, or bytes for it went out */
+  uint64_t sent; /* bytes that it was sent until then */
 };
 
 struct mpi_task {
@@ -263,7 +264,8 @@ static enum tutti_status handle(struct executor_mpi *self, tutti_context *contex
 }
 
 /* A rank that is silent for long is gone, with its node or its network; Open MPI may take many minutes to say so. The
-   time in which the manager did not listen does not count. */
+   time in which the manager did not listen does not count, and one that takes what it is sent is there: its words may
+   wait behind files on a slow network. */
 static enum tutti_status look_for_silence(struct executor_mpi *self, tutti_context *context) {
   static const double pause = 1;
   double now = tutti_clock(), missed = now - self->listened;
@@ -272,6 +274,9 @@ static enum tutti_status look_for_silence(struct executor_mpi *self, tutti_conte
     struct mpi_agent *agent = &self->agents[rank];
     if (missed > pause)
       agent->heard = fmin(agent->heard + missed, now);
+    if (agent->sent != self->wire.sent[rank])
+      agent->heard = now;
+    agent->sent = self->wire.sent[rank];
     if (agent->here && now - agent->heard > self->config->lost_after)
       return TUTTI_FAIL(context, TUTTI_ERROR_IO,
                         "rank %d on %s has not been heard of for %.3g s (executor.lost_after): its node or the network "

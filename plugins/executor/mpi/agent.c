@@ -42,6 +42,15 @@ static enum tutti_status say_hello(tutti_context *context, const struct agent *a
   return wire_send(agent->wire, context, 0, WIRE_HELLO, &hello, sizeof hello);
 }
 
+/* Also between two messages: while files come, the next one is always there. */
+static enum tutti_status say_alive(tutti_context *context, struct serving *serving) {
+  double now = tutti_clock();
+  if (now - serving->spoke < serving->agent->alive)
+    return TUTTI_OK;
+  serving->spoke = now;
+  return wire_send(serving->agent->wire, context, 0, WIRE_ALIVE, "", 0);
+}
+
 /* --- what workers print --- */
 
 /* What is new in the log of workers whose folder nobody else sees. */
@@ -251,6 +260,7 @@ static enum tutti_status take_messages(tutti_context *context, struct serving *s
       TUTTI_TRY(context, tell_failure(context, serving));
     if (serving->over)
       return TUTTI_OK;
+    TUTTI_TRY(context, say_alive(context, serving));
   }
 }
 
@@ -315,14 +325,6 @@ static enum tutti_status pass_replies(tutti_context *context, struct serving *se
     tutti_free(reply.text);
     TUTTI_TRY(context, status);
   }
-}
-
-static enum tutti_status say_alive(tutti_context *context, struct serving *serving) {
-  double now = tutti_clock();
-  if (now - serving->spoke < serving->agent->alive)
-    return TUTTI_OK;
-  serving->spoke = now;
-  return wire_send(serving->agent->wire, context, 0, WIRE_ALIVE, "", 0);
 }
 
 /* Workers and their replies, while there are some. Returns whether it has waited. */

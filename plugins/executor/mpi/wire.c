@@ -55,6 +55,7 @@ enum tutti_status wire_open(tutti_context *context, struct wire *wire) {
   if (error)
     return fail(wire, context, "begin", error);
   wire->letters_end = &wire->letters;
+  TUTTI_TRY(context, tutti_alloc(context, (size_t)wire->size, sizeof *wire->sent, &wire->sent));
   return tutti_alloc(context, (size_t)wire->size, sizeof *wire->unsent, &wire->unsent);
 }
 
@@ -85,6 +86,7 @@ static int sort_letters(struct wire *wire) {
       wire->letters_end = place;
     wire->unsent[letter->rank] -= letter->size;
     wire->all_unsent -= letter->size;
+    wire->sent[letter->rank] += letter->size;
     tutti_free(letter->bytes);
     tutti_free(letter);
   }
@@ -104,7 +106,8 @@ void wire_close(struct wire *wire) {
     (void)wire->link->end();
   wire->began = false;
   tutti_free(wire->unsent);
-  wire->unsent = NULL;
+  tutti_free(wire->sent);
+  wire->unsent = wire->sent = NULL;
 }
 
 enum tutti_status wire_send(struct wire *wire, tutti_context *context, int rank, enum wire_tag tag, const void *bytes,

@@ -55,6 +55,7 @@ struct wire {
   bool began;                                 /* this one began MPI, and ends it */
   struct wire_letter *letters, **letters_end; /* that are being sent */
   uint64_t *unsent, all_unsent;               /* [size]: bytes of them for each rank; for all */
+  uint64_t *sent;                             /* [size]: bytes for each rank that MPI has sent after a wait */
 };
 
 /* A message. `bytes` has size bytes and a NUL after them; free it with tutti_free. */
