@@ -125,6 +125,11 @@ uint64_t tutti_dataset_fingerprint(const tutti_dataset *dataset) { return datase
 
 uint64_t tutti_dataset_rows_fingerprint(const tutti_dataset *dataset) { return dataset->rows_fingerprint; }
 
+enum tutti_status tutti_dataset_check_test_rows(tutti_context *context, const tutti_dataset *dataset,
+                                                const char *path) {
+  return tutti_partition_check(context, TUTTI_TEST, path, dataset->source_rows);
+}
+
 enum tutti_status tutti_dataset_describe(tutti_context *context, const tutti_dataset *dataset, char **json) {
   return tutti_encoding_print(context, dataset->encoding, dataset->split_count, dataset->splits, json);
 }

@@ -70,6 +70,7 @@ enum tutti_status tutti_loading_read(struct tutti_loading *loading, tutti_datase
                                          .seed = loading->seed};
   TUTTI_TRY_OUT(context, tutti_source_read(context, loading->source, &request, &loading->rows));
   loading->images = tutti_rows_are_images(loading->rows);
+  dataset->source_rows = tutti_rows_count(loading->rows) - tutti_rows_test_rows(loading->rows);
   if (loading->images)
     dataset->images = loading->rows;
 out:

@@ -23,6 +23,7 @@ struct tutti_dataset {
   size_t split_count;
   uint64_t fingerprint;
   uint64_t rows_fingerprint; /* likewise, of training, validation and test rows alone */
+  size_t source_rows;        /* that files of row numbers may name: all but the source's own test rows */
   size_t folds;              /* 0: no cross-validation */
   uint32_t *fold;            /* [rows of the split validation] */
 };

@@ -77,6 +77,17 @@ out:
   return status;
 }
 
+enum tutti_status tutti_partition_check(tutti_context *context, size_t split, const char *path, size_t rows) {
+  struct tutti_partition partition = {.rows = rows};
+  uint8_t *named;
+  TUTTI_TRY(context, tutti_alloc(context, rows, 1, &named));
+  memset(named, FREE, rows);
+  partition.files[split] = path;
+  enum tutti_status status = read_rows(context, &partition, split, named);
+  tutti_free(named);
+  return status;
+}
+
 /* --- a gap --- */
 
 struct ordered {

@@ -33,6 +33,9 @@ struct tutti_partition {
   uint64_t seed;
 };
 TUTTI_NODISCARD enum tutti_status tutti_partition_rows(tutti_context *context, const struct tutti_partition *partition);
+/* Is this a file of row numbers below `rows`, each once, for this split? TUTTI_ERROR_USAGE: it is not. */
+TUTTI_NODISCARD enum tutti_status tutti_partition_check(tutti_context *context, size_t split, const char *path,
+                                                        size_t rows);
 const char *tutti_partition_name(size_t split);
 
 #endif

@@ -50,10 +50,17 @@ void tutti_fit_release(struct tutti_fit_result *result);
 
 /* --- splits (fit_splits.c) --- */
 
-/* The file of the test rows of this repeat, from 0: of those that config->test_rows names, the one at this place by
-   name; relative names begin in `folder`. Free *path with tutti_free. TUTTI_ERROR_USAGE: there is none. */
-TUTTI_NODISCARD enum tutti_status tutti_fit_test_rows(tutti_context *context, const struct tutti_fit_config *config,
-                                                      const char *folder, uint64_t repeat, char **path);
+/* Files of test rows, one for each repeat, in the order of their names. */
+struct tutti_fit_splits {
+  char **paths; /* [count] */
+  size_t count, room;
+  uint64_t contents; /* a hash of what all of them hold, in this order */
+};
+/* Find the files that config->test_rows names; a relative name begins in `folder`. The caller releases *splits, also on
+   failure. TUTTI_ERROR_USAGE: there is none, or one cannot be read. */
+TUTTI_NODISCARD enum tutti_status tutti_fit_splits_find(tutti_context *context, const struct tutti_fit_config *config,
+                                                        const char *folder, struct tutti_fit_splits *splits);
+void tutti_fit_splits_release(struct tutti_fit_splits *splits);
 
 /* --- files (fit_files.c) --- */
 

@@ -19,9 +19,11 @@ static const struct tutti_param table[] = {
     TUTTI_BOOL(struct tutti_fit_config, gaps, "no",
                "Test on gaps: repeat k tests on the rows that are in the middle third of the input k, counted round, "
                "and splits the rest into training and validation rows (Foong et al., 2019)."),
-    TUTTI_PATH(struct tutti_fit_config, test_rows, "",
-               "Files of the numbers of test rows, a pattern such as splits/test_*.txt: the first repeat tests on the "
-               "rows of the first by name, and so on. Training and validation share the rest."),
+    TUTTI_PATH(
+        struct tutti_fit_config, test_rows, "",
+        "Files of the numbers of test rows, a pattern such as splits/test_*.txt: the first repeat tests on the "
+        "rows of the first by name, and so on. Training and validation share the rest. The pattern is the last part of "
+        "the path; all files that there are belong to the data, also those of repeats that are not asked for."),
     TUTTI_REALS(struct tutti_fit_config, levels, "0.5 0.9 0.95", 0, 1,
                 "Levels of central intervals whose coverage and width are measured.", .min_open = true,
                 .max_open = true),

@@ -2,10 +2,12 @@
 #include "trial_folds_impl.h"
 #include "engine/data/folds_impl.h"
 #include "core/network/task_impl.h"
+#include "core/plugin/split_impl.h"
 #include "engine/data/fingerprint_impl.h"
 #include "engine/recipe/recipe_impl.h"
 #include "engine/data/split_names.h"
 
+#include <inttypes.h>
 #include <sys/stat.h>
 
 /* Number of genotypes that are decoded to see whether the backend can train the networks of the space. */
@@ -20,6 +22,15 @@ uint64_t tutti_experiment_data_seed(const struct tutti_experiment *experiment, u
   return tutti_experiment_is_fit(experiment) ? tutti_trial_seed(seed, trial) : seed;
 }
 
+static enum tutti_status too_few_splits(tutti_context *context, const struct tutti_experiment *experiment,
+                                        uint64_t repeats) {
+  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                    "fit.test_rows: %" PRIu64
+                    " repeats need as many files of test rows, and %zu are called %s; ask for "
+                    "fewer repeats",
+                    repeats, experiment->splits.count, tutti_recipe_fit(experiment->recipe)->test_rows);
+}
+
 enum tutti_status tutti_experiment_load(tutti_context *context, const struct tutti_experiment *experiment,
                                         uint64_t trial, tutti_dataset **dataset) {
   const tutti_recipe *recipe = experiment->recipe;
@@ -27,15 +38,17 @@ enum tutti_status tutti_experiment_load(tutti_context *context, const struct tut
   const struct tutti_fit_config *fit = tutti_recipe_fit(recipe);
   tutti_source *source = NULL;
   tutti_config *data = NULL;
-  char *test_rows = NULL;
   enum tutti_status status;
   *dataset = NULL;
   TUTTI_TRY_OUT(context, tutti_config_copy(context, tutti_recipe_data(recipe), &data));
   if (fit && fit->gaps)
     TUTTI_TRY_OUT(context, tutti_config_set_number(context, data, "gap", (double)trial));
-  if (fit && *fit->test_rows) {
-    TUTTI_TRY_OUT(context, tutti_fit_test_rows(context, fit, tutti_recipe_folder(recipe), trial, &test_rows));
-    TUTTI_TRY_OUT(context, tutti_config_set(context, data, "test_rows", test_rows));
+  if (experiment->splits.count > 0) {
+    if (trial >= experiment->splits.count) {
+      status = too_few_splits(context, experiment, trial + 1);
+      goto out;
+    }
+    TUTTI_TRY_OUT(context, tutti_config_set(context, data, "test_rows", experiment->splits.paths[trial]));
   }
   TUTTI_TRY_OUT(context, tutti_source_create(context, experiment->host, "data", &setup, &source));
   status = tutti_dataset_load(context, data, tutti_recipe_head(recipe), source, tutti_recipe_folder(recipe),
@@ -45,7 +58,6 @@ enum tutti_status tutti_experiment_load(tutti_context *context, const struct tut
 out:
   tutti_source_destroy(source);
   tutti_config_destroy(data);
-  tutti_free(test_rows);
   return status;
 }
 
@@ -172,11 +184,35 @@ enum tutti_status tutti_experiment_check_files(tutti_context *context, const tut
   return TUTTI_OK;
 }
 
+/* The test rows of a repeat have one source. */
+static enum tutti_status check_sources_of_tests(tutti_context *context, const tutti_recipe *recipe) {
+  const struct tutti_fit_config *fit = tutti_recipe_fit(recipe);
+  const struct tutti_data_config *data = tutti_config_values(tutti_recipe_data(recipe));
+  const char *other = fit->gaps ? "fit.gaps" : *data->test_rows ? "data.test_rows" : data->gap >= 0 ? "data.gap" : NULL;
+  if (*fit->test_rows == '\0' || !other)
+    return TUTTI_OK;
+  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                    "fit.test_rows says which rows each repeat tests on, and so does %s; leave one of the two out",
+                    other);
+}
+
+static enum tutti_status find_splits(tutti_context *context, struct tutti_experiment *experiment) {
+  const tutti_recipe *recipe = experiment->recipe;
+  const struct tutti_fit_config *fit = tutti_recipe_fit(recipe);
+  if (!fit || *fit->test_rows == '\0')
+    return TUTTI_OK;
+  enum tutti_status status = check_sources_of_tests(context, recipe);
+  if (status == TUTTI_OK)
+    status = tutti_fit_splits_find(context, fit, tutti_recipe_folder(recipe), &experiment->splits);
+  return status == TUTTI_OK ? TUTTI_OK : tutti_recipe_place(context, recipe, status);
+}
+
 enum tutti_status tutti_experiment_create(tutti_context *context, tutti_recipe *recipe, struct tutti_experiment **out) {
   enum tutti_status status = TUTTI_OK;
   struct tutti_experiment *experiment;
   *out = NULL;
   TUTTI_TRY_OUT(context, begin(context, recipe, &experiment));
+  TUTTI_TRY_OUT(context, find_splits(context, experiment));
   if (tutti_recipe_data(recipe))
     TUTTI_TRY_OUT(context, tutti_experiment_load(context, experiment, 0, &experiment->dataset));
   TUTTI_TRY_OUT(context, set_up(context, experiment));
@@ -209,6 +245,7 @@ out:
 void tutti_experiment_destroy(struct tutti_experiment *experiment) {
   if (!experiment)
     return;
+  tutti_fit_splits_release(&experiment->splits);
   tutti_backend_destroy(experiment->backend);
   tutti_scope_destroy(experiment->scope);
   tutti_space_destroy(experiment->space);
@@ -290,15 +327,13 @@ static enum tutti_status check_validation(tutti_context *context, const struct t
   return tutti_recipe_place(context, experiment->recipe, status);
 }
 
-/* Is there a file of test rows for each repeat? */
-static enum tutti_status check_test_rows(tutti_context *context, const struct tutti_experiment *experiment) {
-  const struct tutti_fit_config *config = tutti_recipe_fit(experiment->recipe);
-  char *last;
-  if (*config->test_rows == '\0' || experiment->facts.budget == 0)
-    return TUTTI_OK;
-  TUTTI_TRY(context, tutti_fit_test_rows(context, config, tutti_recipe_folder(experiment->recipe),
-                                         experiment->facts.budget - 1, &last));
-  tutti_free(last);
+/* Is there a file of test rows for each repeat, and does each fit the data? */
+static enum tutti_status check_splits(tutti_context *context, const struct tutti_experiment *experiment) {
+  for (uint64_t repeat = 1; repeat < experiment->facts.budget; repeat++) {
+    if (repeat >= experiment->splits.count)
+      return too_few_splits(context, experiment, experiment->facts.budget);
+    TUTTI_TRY(context, tutti_dataset_check_test_rows(context, experiment->dataset, experiment->splits.paths[repeat]));
+  }
   return TUTTI_OK;
 }
 
@@ -309,7 +344,7 @@ static enum tutti_status check_fit(tutti_context *context, const struct tutti_ex
           ? TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.folds: a fit trains on the training rows alone; leave it out")
           : tutti_fit_check(context, &fit);
   if (status == TUTTI_OK)
-    status = check_test_rows(context, experiment);
+    status = experiment->splits.count > 0 ? check_splits(context, experiment) : TUTTI_OK;
   return status == TUTTI_OK ? TUTTI_OK : tutti_recipe_place(context, experiment->recipe, status);
 }
 
@@ -393,7 +428,9 @@ out:
 }
 
 uint64_t tutti_experiment_fingerprint(const struct tutti_experiment *experiment) {
-  return experiment->dataset ? tutti_dataset_fingerprint(experiment->dataset) : 0;
+  uint64_t data = experiment->dataset ? tutti_dataset_fingerprint(experiment->dataset) : 0;
+  const uint64_t *contents = &experiment->splits.contents;
+  return experiment->splits.count > 0 ? tutti_hash(data, contents, sizeof *contents) : data;
 }
 
 uint64_t tutti_experiment_rows_fingerprint(const struct tutti_experiment *experiment) {

@@ -13,9 +13,10 @@
 
 struct tutti_experiment {
   tutti_recipe *recipe;
-  tutti_dataset *dataset; /* NULL for TUTTI_TASK_VALUE; that of the first repeat of a fit */
-  struct tutti_task task; /* of candidates whose hyperparameters say nothing of the head */
-  enum tutti_loss loss;   /* the loss that builders and selectors minimise */
+  tutti_dataset *dataset;         /* NULL for TUTTI_TASK_VALUE; that of the first repeat of a fit */
+  struct tutti_fit_splits splits; /* of a fit with fit.test_rows; else empty */
+  struct tutti_task task;         /* of candidates whose hyperparameters say nothing of the head */
+  enum tutti_loss loss;           /* the loss that builders and selectors minimise */
   struct tutti_host_facts facts;
   tutti_host *host;
   tutti_space *space; /* NULL of a fit, whose candidates are seeds */

@@ -27,11 +27,13 @@ def run(comparison, build, record):
     script, program, *options = comparison.split()
     command = [sys.executable, HERE / script, build / "tests/bench" / program, *options]
     print(f"\n=== {comparison}", flush=True)
-    done = subprocess.run(command, env={**os.environ, "BENCH_RECORD": record}, text=True, stdout=subprocess.PIPE,
+    before = record.stat().st_size
+    done = subprocess.run(command, env={**os.environ, "BENCH_RECORD": str(record)}, text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, check=False)
     print(done.stdout, flush=True)
-    last = done.stdout.strip().splitlines()[-1:] or [f"status {done.returncode}"]
-    return last[0] if done.returncode == 77 or "Error" in last[0] else None
+    if record.stat().st_size > before:
+        return None
+    return (done.stdout.strip().splitlines() or [f"status {done.returncode}"])[-1]
 
 
 def number(value):
@@ -45,6 +47,7 @@ def cell(line):
 
 
 def machine():
+    text = ""
     try:
         text = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8")
         model = next(line.split(":", 1)[1].strip() for line in text.splitlines() if line.startswith("model name"))
@@ -76,11 +79,11 @@ def main():
     build = options.build.resolve()
     version = subprocess.run([build / "tutti", "--version"], check=True, capture_output=True, text=True).stdout.strip()
     with tempfile.TemporaryDirectory() as folder:
-        record = os.path.join(folder, "record")
-        pathlib.Path(record).touch()
+        record = pathlib.Path(folder) / "record"
+        record.touch()
         wanted = [c for c in COMPARISONS if options.only in c]
         missing = [(c, why) for c in wanted if (why := run(c, build, record))]
-        lines = [json.loads(line) for line in pathlib.Path(record).read_text(encoding="utf-8").splitlines()]
+        lines = [json.loads(line) for line in record.read_text(encoding="utf-8").splitlines()]
     text = page(lines, missing, version)
     if options.write:
         options.write.write_text(text, encoding="utf-8")

@@ -218,6 +218,24 @@ done
 rm -rf runs
 tutti fit table.ini --set fit.test_rows='splits/test_*.txt' --repeats 3 --out more
 expect_usage_error "fit.test_rows: 3 repeats need as many files of test rows, and 2 are called"
+tutti fit table.ini --set fit.test_rows='splits/test_*.txt' --set fit.gaps=yes --out gaps2
+expect_usage_error "fit.test_rows says which rows each repeat tests on, and so does fit.gaps"
+tutti fit table.ini --set fit.test_rows='splits/test_*.txt' --set data.test_rows=splits/test_00.txt --out rows2
+expect_usage_error "fit.test_rows says which rows each repeat tests on, and so does data.test_rows"
+# The files of all repeats are looked at before the first: other ones are other data, and a folder's name is no pattern.
+tutti fit table.ini --set fit.test_rows='splits/test_*.txt' --set data.standardise=no --out split-1 --resume --repeats 2 --quiet
+expect_code 0
+echo 5 >splits/test_005.txt
+tutti fit table.ini --set fit.test_rows='splits/test_*.txt' --set data.standardise=no --out split-1 --resume --repeats 3 --quiet
+expect_usage_error "the data have changed since the run"
+rm splits/test_005.txt
+echo 60 >>splits/test_01.txt
+tutti validate table.ini --set fit.test_rows='splits/test_*.txt'
+expect_usage_error "splits/test_01.txt:5: row 60 is out of range: the data have rows 0 to 59"
+mkdir 'f[1]'
+cp splits/test_00.txt table.csv table.ini 'f[1]'
+tutti fit 'f[1]/table.ini' --set fit.test_rows="$PWD/f[1]/test_*.txt" --repeats 1 --out brackets --quiet
+expect_code 0
 tutti fit table.ini --set fit.test_rows='splits/none_*.txt' --out none
 expect_usage_error "fit.test_rows: expected files of row numbers, and none is called"
 

@@ -234,7 +234,7 @@ static void test_bounds(void **state) {
   }
 }
 
-/* What does not go together, in the words of the op. */
+/* What does not go together. */
 static void test_refusals(void **state) {
   (void)state;
   struct toy toy;
@@ -245,7 +245,8 @@ static void test_refusals(void **state) {
   struct tutti_surrogate_setup setup = {
       .size = sizeof setup, .host = toy.host, .seed = 3, .dimension = 1, .domain = toy.hyperparameters};
   assert_int_equal(tutti_surrogate_create(toy.context, toy.host, "surrogate", &setup, &surrogate), TUTTI_ERROR_USAGE);
-  assert_non_null(strstr(tutti_error_message(toy.context), "noise only with symmetric bounds"));
+  assert_non_null(
+      strstr(tutti_error_message(toy.context), "surrogate.noise = known: expected surrogate.bounds = symmetric"));
   toy_destroy(&toy);
 }
 
