@@ -19,6 +19,7 @@ dist_doc_DATA += %D%/nes.md
 dist_doc_DATA += %D%/nomu.md
 dist_doc_DATA += %D%/other-languages.md
 dist_doc_DATA += %D%/plugins.md
+dist_doc_DATA += %D%/performance.md
 dist_doc_DATA += %D%/pruning.md
 dist_doc_DATA += %D%/recipes.md
 dist_doc_DATA += %D%/report.md
