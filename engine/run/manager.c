@@ -377,7 +377,8 @@ static enum tutti_status take_reply(struct tutti_manager *manager, const struct 
   TUTTI_TRY(context, facts_of(context, reply, &facts));
   enum tutti_status status = facts.status;
   if (status != TUTTI_OK)
-    status = TUTTI_FAIL(context, status, "trial %" PRIu64 ": %s", reply->trial, facts.failure);
+    status = TUTTI_FAIL(context, status, "trial %" PRIu64 "%s%s: %s", reply->trial, reply->place ? " at " : "",
+                        reply->place ? reply->place : "", facts.failure);
   else if (manager->history.records[reply->trial].done)
     status = take_repair(manager, reply, &facts);
   else

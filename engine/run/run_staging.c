@@ -4,7 +4,9 @@
 
 #include "core/base/file_impl.h"
 #include "engine/recipe/recipe_impl.h"
+#include "record_impl.h"
 #include "run_files.h"
+#include "trial_impl.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -136,13 +138,58 @@ out:
   return status;
 }
 
-static enum tutti_status settle(void *argument, tutti_context *context, uint64_t trial) {
+/* Are the files that a report tells of there, as it tells? One that failed may have none, and no folder. */
+static enum tutti_status compare(tutti_context *context, const char *folder, const char *report, char **why) {
+  json_t *root = json_loads(report, 0, NULL);
+  const json_t *files = json_object_get(root, "files");
+  enum tutti_status status =
+      json_array_size(files) > 0 ? tutti_record_check_all(context, files, folder, why) : TUTTI_OK;
+  json_decref(root);
+  return status;
+}
+
+/* What a worker says that cannot go on is not compared: the run ends with it. */
+static enum tutti_status settle(void *argument, tutti_context *context, uint64_t trial, const char *reply, char **why) {
   const struct tutti_run_staging *staging = argument;
-  char *folder;
-  TUTTI_TRY(context, tutti_trial_folder(context, staging->directory, trial, &folder));
-  enum tutti_status status = tutti_file_group_end(context, folder);
+  struct tutti_reply_facts facts = {.report = NULL};
+  enum tutti_status status = TUTTI_OK;
+  char *folder = NULL;
+  *why = NULL;
+  TUTTI_TRY_OUT(context, tutti_trial_folder(context, staging->directory, trial, &folder));
+  TUTTI_TRY_OUT(context, tutti_reply_parse(context, reply, &facts));
+  if (facts.status == TUTTI_OK)
+    TUTTI_TRY_OUT(context, compare(context, folder, facts.report, why));
+  if (!*why && access(folder, F_OK) == 0)
+    TUTTI_TRY_OUT(context, tutti_file_group_end(context, folder));
+out:
+  tutti_free(facts.report);
   tutti_free(folder);
   return status;
+}
+
+static void remove_files(const char *path) {
+  int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  DIR *entries = folder >= 0 ? fdopendir(folder) : NULL;
+  for (const struct dirent *entry; entries && (entry = readdir(entries));)
+    (void)unlinkat(folder, entry->d_name, 0);
+  if (entries)
+    (void)closedir(entries);
+  else if (folder >= 0)
+    (void)close(folder);
+  (void)rmdir(path);
+}
+
+static void drop(void *argument, tutti_context *context, uint64_t trial) {
+  const struct tutti_run_staging *staging = argument;
+  char *folder = NULL;
+  enum tutti_status status = tutti_trial_folder(context, staging->directory, trial, &folder);
+  if (status == TUTTI_OK)
+    status = tutti_run_check_folder(context, folder);
+  if (status == TUTTI_OK)
+    remove_files(folder);
+  else
+    tutti_error_clear(context); /* what stays there is not recorded, and the next try writes over it */
+  tutti_free(folder);
 }
 
 /* As a worker opens it, in which a log that cannot be written is no reason to fail either. */
@@ -173,5 +220,6 @@ struct tutti_staging tutti_run_staging_offer(struct tutti_run_staging *staging) 
                                 .folder = name_folder,
                                 .store = store,
                                 .settle = settle,
+                                .drop = drop,
                                 .note = note};
 }

@@ -49,8 +49,12 @@ struct tutti_staging {
      begins the file anew. TUTTI_ERROR_FULL: there is no room. TUTTI_ERROR_CORRUPT: that is no file of a trial, or the
      piece does not follow the one before. */
   enum tutti_status (*store)(void *argument, tutti_context *context, const struct tutti_staged_piece *piece);
-  /* All files of a trial are stored: make them durable. Only then may its reply be handed on. */
-  enum tutti_status (*settle)(void *argument, tutti_context *context, uint64_t trial);
+  /* All files of a trial are stored: compare them with those that its reply, of kind DONE, tells of, and make them
+     durable. Only then may that be handed on. *why (free with tutti_free) says what differs, and is NULL if nothing
+     does: a trial whose files are not there is LOST. */
+  enum tutti_status (*settle)(void *argument, tutti_context *context, uint64_t trial, const char *reply, char **why);
+  /* The files of a trial have not come whole: forget what is stored of them. */
+  void (*drop)(void *argument, tutti_context *context, uint64_t trial);
   /* Append bytes of a worker's log to the run's. */
   enum tutti_status (*note)(void *argument, tutti_context *context, const char *bytes, size_t count);
 };
@@ -81,9 +85,10 @@ struct tutti_reply {
   size_t size;
   enum tutti_reply_kind kind;
   uint64_t trial;
-  char *text;      /* the caller frees it with tutti_free */
-  uint32_t worker; /* number of the worker, from 0 */
-  double seconds;  /* since the trial was handed to the worker */
+  char *text;        /* the caller frees it with tutti_free */
+  uint32_t worker;   /* number of the worker, from 0 */
+  double seconds;    /* since the trial was handed to the worker */
+  const char *place; /* of the worker, for people; lives as long as the instance; NULL: this machine */
 };
 
 struct tutti_executor_ops {

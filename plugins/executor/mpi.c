@@ -53,7 +53,7 @@ enum { DEVICES = 64 };
 /* An agent as the manager knows it. */
 struct mpi_agent {
   bool here; /* it has said hello */
-  char host[WIRE_TEXT];
+  char host[WIRE_TEXT], place[WIRE_TEXT + 32];
   size_t workers, first; /* how many; the number of its first one */
   size_t held, done;
   double heard;  /* when its last message came, or bytes for it went out */
@@ -208,6 +208,7 @@ static enum tutti_status welcome(tutti_context *context, struct executor_mpi *se
                       "install the same build on all nodes",
                       message->rank, hello.host, hello.version, tutti_build_id());
   (void)snprintf(agent->host, sizeof agent->host, "%s", hello.host);
+  (void)snprintf(agent->place, sizeof agent->place, "rank %d on %s", message->rank, hello.host);
   agent->workers = (size_t)hello.workers;
   agent->first = self->workers;
   agent->here = true;
@@ -222,20 +223,22 @@ static enum tutti_status take_reply(struct executor_mpi *self, tutti_context *co
                                     const struct wire_message *message, struct tutti_reply *reply) {
   struct mpi_agent *agent = &self->agents[message->rank];
   struct wire_head head;
+  const char *text = message->bytes + sizeof head;
   char *why = NULL;
   TUTTI_TRY(context, wire_read(context, message, &head, sizeof head));
   struct tutti_reply said = {.size = sizeof said,
                              .kind = (enum tutti_reply_kind)head.kind,
                              .trial = head.trial,
                              .worker = (uint32_t)agent->first + head.worker,
-                             .seconds = head.seconds};
+                             .seconds = head.seconds,
+                             .place = agent->place};
   if (said.kind != TUTTI_REPLY_PROGRESS)
-    TUTTI_TRY(context, depot_settle(context, &self->depot, message->rank, agent->host, &head, &why));
+    TUTTI_TRY(context, depot_settle(context, &self->depot, message->rank, agent->host, &head, text, &why));
   if (why)
     said.kind = TUTTI_REPLY_LOST;
   said.text = why;
   if (!why)
-    TUTTI_TRY(context, tutti_strdup(context, message->bytes + sizeof head, &said.text));
+    TUTTI_TRY(context, tutti_strdup(context, text, &said.text));
   agent->held -= said.kind != TUTTI_REPLY_PROGRESS;
   agent->done += said.kind != TUTTI_REPLY_PROGRESS;
   TUTTI_GIVE(reply, &said);

@@ -115,6 +115,17 @@ sed 's/^path = .*/path = padded.csv/; s/^ignore = .*/ignore = kind pad/' network
 spoil 1 "$poor" TUTTI_DISK_PAUSE=120
 OMPI_MCA_btl=tcp,self spoiled_ranks 2 run padded.ini --out slow --quiet --set executor.lost_after=1
 expect_code 0
+# A file that is gone from the node before it is sent is one that the reply tells of.
+spoil 1 "$poor" TUTTI_DISK_LOSES=weights.safetensors
+spoiled_ranks 2 run networks.ini --out lossy
+expect_code 0
+expect_err 'its files are not those that it wrote on rank 1 on ' 'weights.safetensors' 'it is tried again'
+same one lossy
+spoiled_ranks 2 run networks.ini --out less --set run.retries=0
+expect_code 0
+expect_out '1 failed' 'weights.safetensors'
+checks=$((checks + 1))
+[ "$(find less/trials -name test.npy | wc -l)" -eq 5 ] || complain 'expected no files of a trial that failed'
 disk="LD_PRELOAD=$TUTTI_TEST_BUILDDIR/tests/faults/.libs/full_disk.so"
 for rank in 0 1; do
   spoil $rank "$disk" TUTTI_DISK_ROOM=$((rank ? 300 : 150000))

@@ -60,8 +60,9 @@ static char folder[64], run[96];
 /* --- what the manager's engine does --- */
 
 static struct {
-  size_t stored, settled;
+  size_t stored, settled, dropped;
   enum tutti_status answer;
+  const char *differs; /* what is wrong with the files of a trial */
 } engine;
 
 static enum tutti_status visit(void *argument, tutti_context *of, tutti_visit_staged *visitor, void *visiting) {
@@ -77,16 +78,24 @@ static enum tutti_status store(void *argument, tutti_context *of, const struct t
   return engine.answer == TUTTI_OK ? TUTTI_OK : TUTTI_FAIL(of, engine.answer, "the engine says so");
 }
 
-static enum tutti_status settle(void *argument, tutti_context *of, uint64_t trial) {
+static enum tutti_status settle(void *argument, tutti_context *of, uint64_t trial, const char *reply, char **why) {
+  (void)argument;
+  assert_int_equal(trial, 7);
+  assert_string_equal(reply, "a reply");
+  engine.settled++;
+  *why = NULL;
+  return engine.differs ? tutti_strdup(of, engine.differs, why) : TUTTI_OK;
+}
+
+static void drop(void *argument, tutti_context *of, uint64_t trial) {
   (void)argument;
   (void)of;
   assert_int_equal(trial, 7);
-  engine.settled++;
-  return TUTTI_OK;
+  engine.dropped++;
 }
 
 static const struct tutti_staging staging = {
-    .size = sizeof staging, .log = "worker.log", .visit = visit, .store = store, .settle = settle};
+    .size = sizeof staging, .log = "worker.log", .visit = visit, .store = store, .settle = settle, .drop = drop};
 static struct tutti_executor_setup setup = {.size = sizeof setup, .staging = &staging};
 
 /* --- fixture --- */
@@ -379,7 +388,7 @@ static enum tutti_status take(struct depot *depot, const struct wire_message *me
 }
 
 static void a_reply_counts_when_its_files_are_safe(void **state) {
-  struct wire_head head = {.trial = 7, .files = 2};
+  struct wire_head head = {.trial = 7, .kind = TUTTI_REPLY_DONE, .files = 2};
   struct wire_loaded loaded = {.files = 1};
   struct depot depot;
   char *why;
@@ -388,12 +397,12 @@ static void a_reply_counts_when_its_files_are_safe(void **state) {
   say(&depot, WIRE_LOADED, &loaded, sizeof loaded, TUTTI_OK);
   ok(take(&depot, piece_of("one")));
   ok(take(&depot, piece_of("two")));
-  ok(depot_settle(context, &depot, 1, "node1", &head, &why));
+  ok(depot_settle(context, &depot, 1, "node1", &head, "a reply", &why));
   assert_null(why);
   assert_int_equal(engine.settled, 1);
 
   ok(take(&depot, piece_of("one"))); /* one is missing */
-  ok(depot_settle(context, &depot, 1, "node1", &head, &why));
+  ok(depot_settle(context, &depot, 1, "node1", &head, "a reply", &why));
   assert_string_equal(why, "of its 2 files, 1 came from rank 1 on node1");
   tutti_free(why);
 
@@ -402,20 +411,29 @@ static void a_reply_counts_when_its_files_are_safe(void **state) {
   ok(take(&depot, torn));
   ok(take(&depot, piece_of("two")));
   assert_int_equal(engine.stored, 3);
-  ok(depot_settle(context, &depot, 1, "node1", &head, &why));
+  ok(depot_settle(context, &depot, 1, "node1", &head, "a reply", &why));
   assert_non_null(strstr(why, "test.npy: its piece at byte 0 came torn"));
   tutti_free(why);
   assert_int_equal(engine.settled, 1);
+  assert_int_equal(engine.dropped, 2);
 
   ok(take(&depot, piece_of("one"))); /* the next trial is as if nothing had been */
   ok(take(&depot, piece_of("two")));
-  ok(depot_settle(context, &depot, 1, "node1", &head, &why));
+  ok(depot_settle(context, &depot, 1, "node1", &head, "a reply", &why));
   assert_null(why);
   assert_int_equal(engine.settled, 2);
-  head.files = 0; /* one without files has nothing to make durable */
-  ok(depot_settle(context, &depot, 1, "node1", &head, &why));
+  assert_int_equal(engine.dropped, 2);
+  head.files = 0; /* its reply may tell of some all the same */
+  engine.differs = "weights.safetensors: cannot open";
+  ok(depot_settle(context, &depot, 1, "node1", &head, "a reply", &why));
+  assert_string_equal(why,
+                      "its files are not those that it wrote on rank 1 on node1: weights.safetensors: cannot open");
+  tutti_free(why);
+  assert_true(engine.settled == 3 && engine.dropped == 3);
+  head.kind = TUTTI_REPLY_LOST; /* one that was lost has none */
+  ok(depot_settle(context, &depot, 1, "node1", &head, "a reply", &why));
   assert_null(why);
-  assert_int_equal(engine.settled, 2);
+  assert_true(engine.settled == 3 && engine.dropped == 3);
   depot_release(&depot);
 }
 

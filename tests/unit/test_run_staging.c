@@ -1,13 +1,24 @@
 /* test_run_staging.c - which files a worker elsewhere reads, and where what it sends back is stored. */
-#include "engine/recipe/recipe_print.c"
-#include "engine/run/run_files.c"
-#include "engine/run/run_staging.c"
+#include "core/base/file_impl.h"
+#include "engine/run/run_staging.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
+
+/* In place of the C library's, for all that is linked here; files of a group are synced side by side. */
+static atomic_size_t synced;
+__attribute__((visibility("default"))) int fsync(int file) {
+  synced += file >= 0;
+  return 0;
+}
 
 static tutti_context *context;
 static tutti_recipe *recipe;
@@ -172,7 +183,59 @@ static void a_file_has_its_name_when_it_is_whole(void **state) {
   expect_text("empty", "");
   ok(put("test.npy", 0, 2, "gh")); /* another try of the trial */
   expect_text("test.npy", "gh");
-  ok(staging.settle(staging.argument, context, 12));
+}
+
+static enum tutti_status settle_with(const char *status, const char *files, char **why) {
+  char reply[512];
+  (void)snprintf(reply, sizeof reply,
+                 "{\"status\": \"%s\", \"state\": \"failed\", \"failure\": \"\", \"seconds\": 1, \"loss\": null, "
+                 "\"report\": {\"files\": [%s]}}",
+                 status, files);
+  return staging.settle(staging.argument, context, 12, reply, why);
+}
+
+/* The CRC-32 of "abcdef" is 4b8e39ef. */
+static void files_are_those_that_the_reply_tells_of(void **state) {
+  static const char whole[] = "{\"name\": \"test.npy\", \"bytes\": 6, \"crc32\": 1267612143}";
+  static const char longer[] = "{\"name\": \"test.npy\", \"bytes\": 7, \"crc32\": 1267612143}";
+  static const char other[] = "{\"name\": \"test.npy\", \"bytes\": 6, \"crc32\": 1267612144}";
+  char *why;
+  (void)state;
+  synced = 0;
+  ok(settle_with("ok", whole, &why)); /* the folder is not there, either */
+  assert_non_null(strstr(why, "test.npy"));
+  tutti_free(why);
+  ok(settle_with("ok", "", &why));
+  assert_null(why);
+  assert_int_equal(synced, 0);
+  ok(put("test.npy", 0, 6, "abcdef"));
+  synced = 0; /* as were those above */
+  ok(settle_with("ok", longer, &why));
+  assert_non_null(strstr(why, "size or checksum"));
+  tutti_free(why);
+  ok(settle_with("ok", other, &why));
+  assert_non_null(strstr(why, "size or checksum"));
+  tutti_free(why);
+  assert_int_equal(synced, 0);
+  ok(settle_with("ok", whole, &why));
+  assert_null(why);
+  assert_int_equal(synced, 3);           /* the file and two folders: now they outlive a power failure */
+  ok(settle_with("full", longer, &why)); /* a worker that cannot go on says why */
+  assert_null(why);
+}
+
+static void what_did_not_come_whole_is_forgotten(void **state) {
+  char path[256];
+  (void)state;
+  staging.drop(staging.argument, context, 12); /* nothing has come */
+  ok(put("curve.csv", 0, 1, "x"));
+  ok(put("test.npy", 0, 6, "abc"));
+  staging.drop(staging.argument, context, 12);
+  (void)snprintf(path, sizeof path, "%s/trials/000012", run);
+  assert_int_not_equal(access(path, F_OK), 0);
+  assert_int_equal(symlink("/does/not/exist", path), 0);
+  staging.drop(staging.argument, context, 12);
+  assert_string_equal(tutti_error_message(context), "");
 }
 
 static void pieces_that_do_not_follow_are_refused(void **state) {
@@ -215,6 +278,8 @@ int main(void) {
       cmocka_unit_test_setup_teardown(workers_get_what_they_read, begin, end),
       cmocka_unit_test_setup_teardown(folders_travel_with_all_that_is_in_them, begin, end),
       cmocka_unit_test_setup_teardown(a_file_has_its_name_when_it_is_whole, begin, end),
+      cmocka_unit_test_setup_teardown(files_are_those_that_the_reply_tells_of, begin, end),
+      cmocka_unit_test_setup_teardown(what_did_not_come_whole_is_forgotten, begin, end),
       cmocka_unit_test_setup_teardown(pieces_that_do_not_follow_are_refused, begin, end),
       cmocka_unit_test_setup_teardown(nothing_is_stored_outside_the_folder, begin, end),
       cmocka_unit_test_setup_teardown(logs_are_joined, begin, end),

@@ -45,6 +45,7 @@ static enum tutti_status load(tutti_context *context, struct depot *depot, int r
   const struct tutti_staging *staging = depot->setup->staging;
   struct depot_agent *agent = &depot->agents[rank];
   agent->stage = DEPOT_LOADING;
+  agent->staged = true;
   if (!staging)
     return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED,
                       "rank %d does not see the run directory, and this program sends no files", rank);
@@ -178,19 +179,37 @@ static enum tutti_status take_piece(tutti_context *context, struct depot *depot,
   return tutti_strdup(context, why, &agent->torn);
 }
 
+/* What the engine says of a trial's files. */
+static enum tutti_status compare(tutti_context *context, const struct depot *depot, int rank, const char *host,
+                                 const struct wire_head *head, const char *text, char **why) {
+  const struct tutti_staging *staging = depot->setup->staging;
+  char *found = NULL;
+  TUTTI_TRY(context, staging->settle(staging->argument, context, head->trial, text, &found));
+  if (!found)
+    return TUTTI_OK;
+  enum tutti_status status =
+      tutti_format(context, why, "its files are not those that it wrote on rank %d on %s: %s", rank, host, found);
+  tutti_free(found);
+  return status;
+}
+
 enum tutti_status depot_settle(tutti_context *context, struct depot *depot, int rank, const char *host,
-                               const struct wire_head *head, char **why) {
+                               const struct wire_head *head, const char *text, char **why) {
   struct depot_agent *agent = &depot->agents[rank];
   const struct tutti_staging *staging = depot->setup->staging;
   enum tutti_status status = TUTTI_OK;
   *why = NULL;
+  if (!agent->staged)
+    return TUTTI_OK;
   if (agent->torn)
     status = tutti_format(context, why, "its files did not come whole from rank %d on %s: %s", rank, host, agent->torn);
   else if (agent->files != head->files)
     status = tutti_format(context, why, "of its %" PRIu64 " files, %" PRIu64 " came from rank %d on %s", head->files,
                           agent->files, rank, host);
-  else if (head->files > 0)
-    status = staging->settle(staging->argument, context, head->trial);
+  else if (head->kind == TUTTI_REPLY_DONE)
+    status = compare(context, depot, rank, host, head, text, why);
+  if (*why)
+    staging->drop(staging->argument, context, head->trial);
   tutti_free(agent->torn);
   agent->torn = NULL;
   agent->files = 0;
@@ -202,7 +221,8 @@ enum tutti_status depot_take(tutti_context *context, struct depot *depot, const 
   struct depot_agent *agent = &depot->agents[message->rank];
   const struct tutti_staging *staging = depot->setup->staging;
   bool comes_back = message->tag == WIRE_PIECE || message->tag == WIRE_LOG;
-  *taken = message->tag == WIRE_SEEN || (agent->stage >= DEPOT_LOADED && (comes_back || message->tag == WIRE_LOADED));
+  *taken = message->tag == WIRE_SEEN ||
+           (agent->staged && agent->stage >= DEPOT_LOADED && (comes_back || message->tag == WIRE_LOADED));
   if (!*taken)
     return TUTTI_OK;
   if (message->tag == WIRE_SEEN)

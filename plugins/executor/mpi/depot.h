@@ -13,6 +13,7 @@ enum depot_stage { DEPOT_CLOSED, DEPOT_LOOKING, DEPOT_LOADING, DEPOT_LOADED, DEP
 
 struct depot_agent {
   enum depot_stage stage;
+  bool staged;            /* its workers have a folder of its own */
   struct freight freight; /* while it is loading */
   uint64_t files;         /* whole ones that came since its last reply */
   char *torn;             /* what was wrong with one of these; NULL: nothing */
@@ -43,9 +44,10 @@ bool depot_is_open(const struct depot *depot, int rank);
 /* Take WIRE_SEEN, WIRE_LOADED, WIRE_PIECE or WIRE_LOG of an agent; `host` is for messages. *taken: it was one. */
 TUTTI_NODISCARD enum tutti_status depot_take(tutti_context *context, struct depot *depot, const char *host,
                                              const struct wire_message *message, bool *taken);
-/* A reply has come that says how many files came before it: they are made durable. *why (free it with tutti_free) says
-   what is wrong with them; the trial counts as lost then. NULL: nothing. */
+/* A reply has come, with its text, that says how many files came before it: they are compared with what it tells, and
+   made durable. *why (free it with tutti_free) says what is wrong with them; the trial counts as lost then. NULL:
+   nothing. */
 TUTTI_NODISCARD enum tutti_status depot_settle(tutti_context *context, struct depot *depot, int rank, const char *host,
-                                               const struct wire_head *head, char **why);
+                                               const struct wire_head *head, const char *text, char **why);
 
 #endif
