@@ -82,6 +82,15 @@ static void leave_c_locale(locale_t standard, locale_t before) {
     freelocale(standard);
 }
 
+char *tutti_text_trim(char *text) {
+  static const char blanks[] = " \t\r\n\v\f";
+  text += strspn(text, blanks);
+  size_t length = strlen(text);
+  while (length > 0 && strchr(blanks, text[length - 1]))
+    text[--length] = '\0';
+  return text;
+}
+
 void tutti_number_print(double number, char text[TUTTI_NUMBER_SIZE]) {
   locale_t before, standard = enter_c_locale(&before);
   for (int digits = 15; digits <= 17; digits++) {

@@ -30,6 +30,9 @@ TUTTI_PRIVATE void tutti_number_print(double number, char text[TUTTI_NUMBER_SIZE
 /* Read a whole text as a number; false if it is empty, or something is left over. */
 TUTTI_PRIVATE bool tutti_number_parse(const char *text, double *number);
 
+/* The text without the blanks at its ends, which is changed: what is behind it is cut off. */
+TUTTI_PRIVATE char *tutti_text_trim(char *text);
+
 /* Is it a name of lower-case letters, digits and `joint` that begins with a letter? NULL is not. */
 bool tutti_name_is_plain(const char *name, char joint);
 

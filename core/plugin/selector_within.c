@@ -104,7 +104,7 @@ static enum tutti_status nothing_cheap(tutti_context *context, const struct chea
         "or their weights were not kept, or an older version trained them",
         cheaper->of->models, name);
   return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                    "expected a limit of at least %.6g %s, the cost of the cheapest of %zu models; found %.6g", least,
+                    "expected a limit of at least %.17g %s, the cost of the cheapest of %zu models; found %.17g", least,
                     name, cheaper->of->models, cheaper->limit.most);
 }
 
@@ -125,7 +125,7 @@ static enum tutti_status hand_over(tutti_context *context, const tutti_ensemble 
     const char *name = tutti_cost_names[cheaper->limit.cost];
     if (is_cheap(cheaper, k) && !cheaper->dropped[k])
       continue;
-    (void)snprintf(note, sizeof note, "left out: %.6g %s%s", cost, name,
+    (void)snprintf(note, sizeof note, "left out: %.17g %s%s", cost, name,
                    is_cheap(cheaper, k) ? ", with the others" : "");
     TUTTI_TRY(context, tutti_ensemble_trace(context, ensemble, cheaper->of->trials[k], cheaper->of->losses[k],
                                             isnan(cost) ? "left out: its cost is not known" : note));

@@ -9,6 +9,7 @@
 
 #include "partition_impl.h"
 #include "core/base/file_impl.h"
+#include "core/base/text_impl.h"
 #include "engine/data/split_names.h"
 
 static const char *const split_names[] = {TUTTI_SPLIT_TRAIN, TUTTI_SPLIT_VALIDATION, TUTTI_SPLIT_TEST,
@@ -40,15 +41,6 @@ static enum tutti_status take_row(tutti_context *context, const struct tutti_par
   return TUTTI_OK;
 }
 
-static char *trimmed(char *text) {
-  static const char blanks[] = " \t\r";
-  text += strspn(text, blanks);
-  size_t length = strlen(text);
-  while (length > 0 && strchr(blanks, text[length - 1]))
-    text[--length] = '\0';
-  return text;
-}
-
 static enum tutti_status read_rows(tutti_context *context, const struct tutti_partition *partition, size_t split,
                                    uint8_t *named) {
   enum tutti_status status = TUTTI_OK;
@@ -63,7 +55,7 @@ static enum tutti_status read_rows(tutti_context *context, const struct tutti_pa
     goto out;
   }
   for (char *rest = text, *word; (word = strsep(&rest, "\n"));) {
-    word = trimmed(word);
+    word = tutti_text_trim(word);
     line++;
     if (*word == '\0')
       continue;

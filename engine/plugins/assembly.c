@@ -1,6 +1,7 @@
 /* assembly.c - puts plugins into the sections of a host, together with the plugins that their parameters name. */
 #include "assembly_impl.h"
 #include "contract_impl.h"
+#include "core/base/text_impl.h"
 #include "core/plugin/host_impl.h"
 
 #include <string.h>
@@ -26,15 +27,6 @@ static const char *section_of(const struct tutti_param *param, const char *plugi
   return param->flags & TUTTI_PARAM_SEARCHABLE ? plugin : param->name;
 }
 
-/* The text without blanks at its ends; in place. */
-static char *trimmed(char *text) {
-  text += strspn(text, " ");
-  size_t length = strlen(text);
-  while (length > 0 && text[length - 1] == ' ')
-    text[--length] = '\0';
-  return text;
-}
-
 /* Apply "name = value; name = value" to a section. */
 static enum tutti_status set_all(tutti_context *context, tutti_host *host, const char *section, const char *settings) {
   enum tutti_status status;
@@ -48,7 +40,7 @@ static enum tutti_status set_all(tutti_context *context, tutti_host *host, const
       goto out;
     }
     *value++ = '\0';
-    TUTTI_TRY_OUT(context, tutti_host_set(context, host, section, trimmed(setting), trimmed(value)));
+    TUTTI_TRY_OUT(context, tutti_host_set(context, host, section, tutti_text_trim(setting), tutti_text_trim(value)));
   }
 out:
   tutti_free(copy);
@@ -155,7 +147,7 @@ enum tutti_status tutti_host_set(tutti_context *context, tutti_host *host, const
   return put_for(context, host, asking->descriptor, param, text);
 }
 
-/* Plugins may share the plugin of a section, if each names it. */
+/* Plugins may share the plugin of a section, if each names it; none may be its own. */
 static enum tutti_status check_shared(tutti_context *context, const tutti_host *host,
                                       const struct tutti_section *section) {
   const struct tutti_params *params = &section->descriptor->params;
@@ -166,6 +158,11 @@ static enum tutti_status check_shared(tutti_context *context, const tutti_host *
     const char *named = plugin_named(section->config, param);
     const struct tutti_section *used = tutti_section_find(host, section_of(param, named));
     const char *stands = used ? used->descriptor->name : "none";
+    if (used == section)
+      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                        "[%s] is of %s, whose parameter %s asks for a plugin in this very section: %s cannot stand in "
+                        "itself; put another one there",
+                        section->name, stands, param->name, stands);
     if (strcmp(stands, named) != 0)
       return TUTTI_FAIL(
           context, TUTTI_ERROR_USAGE,

@@ -325,8 +325,7 @@ static const struct report_chart charts[] = {
      .text =
          "Each point is a model: how much it computes for one row, and its loss. Of those in front, none is beaten in "
          "both; the ensemble costs what its members cost together, and others were chosen at half the cost, and half "
-         "of "
-         "that, down to one model.",
+         "of that, down to one model.",
      .draw = draw_pareto},
     {.name = "severity",
      .title = "Under a shift of the data",

@@ -144,6 +144,13 @@ enum tutti_status tutti_run_curve(tutti_context *context, const struct tutti_cho
   *json = NULL;
   TUTTI_TRY_OUT(context, tutti_run_shift_of(context, choice->source->experiment, choice->split, &shift));
   TUTTI_TRY_OUT(context, check_points(context, choice, history, options));
+  if (options->costs && options->budgets_count + options->members_count > 0) {
+    status =
+        TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                   "expected a curve of costs, or of budgets and members; found both: ensembles of a curve of costs "
+                   "are chosen from all trials, in the selector's own size");
+    goto out;
+  }
   if (options->costs) {
     TUTTI_TRY_OUT(context, tutti_run_cost_parse(context, options->costs, &cost));
     TUTTI_TRY_OUT(context, tutti_run_costs(context, choice, history, cost, array));

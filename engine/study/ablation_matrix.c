@@ -28,15 +28,6 @@ static void free_texts(size_t count, char **texts) {
   tutti_free(texts);
 }
 
-static char *trim(char *text) {
-  while (isspace((unsigned char)*text))
-    text++;
-  size_t length = strlen(text);
-  while (length > 0 && isspace((unsigned char)text[length - 1]))
-    text[--length] = '\0';
-  return text;
-}
-
 static enum tutti_status add_value(tutti_context *context, struct ablation_swap *swap, const char *value) {
   for (size_t i = 0; i < swap->count; i++)
     if (strcmp(swap->values[i], value) == 0)
@@ -89,7 +80,7 @@ static enum tutti_status parse_swap(tutti_context *context, tutti_ablation *abla
   char *equals = strchr(copy, '='), *cursor = equals ? equals + 1 : copy;
   if (equals)
     *equals = '\0';
-  char *key = trim(copy), *dot = strchr(key, '.');
+  char *key = tutti_text_trim(copy), *dot = strchr(key, '.');
   if (!equals || !dot || dot == key || !dot[1]) {
     status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "--swap: expected 'section.key=a,b,c', found '%s'", text);
     goto out;
@@ -97,7 +88,7 @@ static enum tutti_status parse_swap(tutti_context *context, tutti_ablation *abla
   TUTTI_TRY_OUT(context, tutti_strdup(context, key, &swap->key));
   TUTTI_TRY_OUT(context, check_swap_key(context, ablation, index));
   while ((value = strsep(&cursor, ",")))
-    TUTTI_TRY_OUT(context, add_value(context, swap, trim(value)));
+    TUTTI_TRY_OUT(context, add_value(context, swap, tutti_text_trim(value)));
   TUTTI_TRY_OUT(context, label_values(context, swap));
 out:
   tutti_free(copy);

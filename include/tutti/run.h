@@ -129,7 +129,8 @@ struct tutti_curve_options {
       *budgets; /* [budgets_count]: numbers of first trials of the run; default: up to 8 even steps to all of them */
   size_t members_count;
   const uint64_t *members; /* [members_count]: sizes of the ensemble; default: the selector's own */
-  /* "flops" or "bytes": in place of budgets and sizes, ensembles of all trials that cost less and less; NULL: no */
+  /* "flops" or "bytes": in place of budgets and members, of which there are then none, ensembles of all trials that
+     cost less and less; NULL: no */
   const char *costs;
 };
 /* The ensembles that would have been chosen from fewer trials, and of other sizes, without training anything; each with
@@ -137,7 +138,7 @@ struct tutti_curve_options {
    "members", "ensemble", "combination", "evaluation"}; a budget in which fewer trials than members finished is left
    out. With options->costs there are "cost", and "front": no other is as cheap and as good, and better in one of the two.
    All else is as for tutti_view_select. TUTTI_ERROR_USAGE, too: a budget is larger than the run, or a size than its
-   finished trials. */
+   finished trials, or costs stand beside either. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_view_curve(tutti_context *context, tutti_view *view,
                                                              const char *split, size_t count,
                                                              const char *const *overrides,

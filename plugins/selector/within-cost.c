@@ -11,7 +11,7 @@ struct within_cost_config {
 
 static const struct tutti_param within_cost_params[] = {
     TUTTI_SUBPLUGIN(struct within_cost_config, chosen_by, "greedy", TUTTI_KIND_SELECTOR,
-                    "The selector that chooses; its parameters stand in [chosen_by]."),
+                    "The selector that chooses, any but this one; its parameters stand in [chosen_by]."),
     TUTTI_CHOICE(struct within_cost_config, cost, "flops", tutti_cost_names,
                  "What counts: floating-point operations for a row, or bytes of weights on disk."),
     TUTTI_REAL(struct within_cost_config, max_cost, "0", 0, TUTTI_NO_LIMIT,

@@ -134,6 +134,17 @@ static void a_failure_is_reported_at_the_end(void **state) {
   assert_null(text.data);
 }
 
+static void blanks_at_the_ends_are_trimmed(void **state) {
+  static const char *const pairs[][2] = {
+      {"", ""}, {" \t\r\n\v\f", ""}, {"a b", "a b"}, {"\t a b\r\n ", "a b"}, {" \xa0", "\xa0"}};
+  (void)state;
+  for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+    char text[16];
+    (void)snprintf(text, sizeof text, "%s", pairs[i][0]);
+    assert_string_equal(tutti_text_trim(text), pairs[i][1]);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(numbers_are_short),
@@ -141,6 +152,7 @@ int main(void) {
       cmocka_unit_test(numbers_have_a_point_in_every_locale),
       cmocka_unit_test(only_whole_texts_are_numbers),
       cmocka_unit_test(pieces_become_a_text),
+      cmocka_unit_test(blanks_at_the_ends_are_trimmed),
       cmocka_unit_test(a_failure_is_reported_at_the_end),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -1,7 +1,7 @@
 /* forest_classes.c - classification: nodes are split for the least Gini impurity, and leaves keep the shares of their
    classes. Weights are whole numbers, unless classes have weights of their own, so that counts of classes and sums of
-   their squares are exact: splits that divide the rows in the same way are equal to the bit. Up to a constant, the impurity that a split leaves is -(sum L_c^2 / L
-   + sum R_c^2 / R). */
+   their squares are exact: splits that divide the rows in the same way are equal to the bit. Up to a constant, the
+   impurity that a split leaves is -(sum L_c^2 / L + sum R_c^2 / R). */
 #include <string.h>
 
 #include "forest_grow_impl.h"

@@ -1,6 +1,6 @@
 /* gp_impl.h - the parts of Gaussian processes: covariance, likelihood and its optimum, and the posterior that grows.
-   Matrices are LAPACK's: column-major, only the upper triangle is used. K = UᵀU: column j of U is row j of the lower factor, so
-   a new observation adds a column. Everything here is in standardised units. */
+   Matrices are LAPACK's: column-major, only the upper triangle is used. K = UᵀU: column j of U is row j of
+   the lower factor, so a new observation adds a column. Everything here is in standardised units. */
 #ifndef TUTTI_GP_IMPL_H
 #define TUTTI_GP_IMPL_H
 
