@@ -1,25 +1,15 @@
 /* class_weights.c - data.class_weights: what training rows count for, by their class. */
+#include "core/base/text_impl.h"
 #include "engine/data/config_impl.h"
 #include "engine/recipe/recipe_impl.h"
 #include "experiment_impl.h"
 
-#include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <tutti/names.h>
 
 static enum tutti_status refuse(tutti_context *context, const char *what, const char *found) {
   return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.class_weights: %s; found '%s'", what, found);
-}
-
-/* A text without the blanks around it, which is changed. */
-static char *trimmed(char *text) {
-  while (isspace((unsigned char)*text))
-    text++;
-  for (size_t length = strlen(text); length > 0 && isspace((unsigned char)text[length - 1]); length--)
-    text[length - 1] = '\0';
-  return text;
 }
 
 static enum tutti_status find_class(tutti_context *context, const tutti_dataset *dataset, size_t classes,
@@ -31,42 +21,68 @@ static enum tutti_status find_class(tutti_context *context, const tutti_dataset 
                     name, tutti_dataset_class(dataset, 0));
 }
 
-/* One of "ill: 5, well: 1". The class may have colons in its name. */
+static const char expected[] = "expected none, balanced, or weights by name, as in ill: 5, well: 1";
+
+/* One of "ill: 5, well: 1". The class may have commas or colons in its name. */
 static enum tutti_status read_weight(tutti_context *context, const tutti_dataset *dataset, size_t classes, char *item,
-                                     double *weights) {
-  char *colon = strrchr(item, ':'), *end;
+                                     bool *named, double *weights) {
+  char *colon = strrchr(item, ':');
   size_t class;
+  double weight;
   if (!colon)
-    return refuse(context, "expected none, balanced, or weights by name, as in ill: 5, well: 1", trimmed(item));
+    return refuse(context, expected, tutti_text_trim(item));
   *colon = '\0';
-  char *number = trimmed(colon + 1);
-  double weight = strtod(number, &end);
-  if (!*number || *end || !(weight > 0) || !isfinite(weight))
+  const char *name = tutti_text_trim(item), *number = tutti_text_trim(colon + 1);
+  if (tutti_cell_read(number, &weight) != TUTTI_CELL_NUMBER || !(weight > 0))
     return refuse(context, "expected a weight above 0 behind the colon", number);
-  TUTTI_TRY(context, find_class(context, dataset, classes, trimmed(item), &class));
+  TUTTI_TRY(context, find_class(context, dataset, classes, name, &class));
+  if (named[class])
+    return refuse(context, "expected each class once", name);
+  named[class] = true;
   weights[class] = weight;
   return TUTTI_OK;
+}
+
+/* An item ends at the first comma behind a colon: a class may have commas in its name. */
+static char *end_of(char *item) {
+  char *colon = strchr(item, ':');
+  return colon ? strchr(colon, ',') : NULL;
 }
 
 static enum tutti_status read_weights(tutti_context *context, const tutti_dataset *dataset, size_t classes,
                                       const char *given, double *weights) {
   enum tutti_status status = TUTTI_OK;
-  char *text, *rest;
-  TUTTI_TRY(context, tutti_strdup(context, given, &text));
-  for (char *item = strtok_r(text, ",", &rest); item && status == TUTTI_OK; item = strtok_r(NULL, ",", &rest))
-    status = read_weight(context, dataset, classes, item, weights);
+  char *text = NULL;
+  bool *named = NULL;
+  TUTTI_TRY_OUT(context, tutti_strdup(context, given, &text));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, classes, sizeof *named, &named));
+  if (!given[strspn(given, " ,")])
+    status = refuse(context, expected, given);
+  for (char *item = text, *end; item && item[strspn(item, " ")] && status == TUTTI_OK; item = end) {
+    end = end_of(item);
+    if (end)
+      *end++ = '\0';
+    status = read_weight(context, dataset, classes, item, named, weights);
+  }
+out:
   tutti_free(text);
+  tutti_free(named);
   return status;
 }
 
-/* Scale them so that their mean over these rows is 1: learning rates and costs then mean what they mean without. */
+/* Scale them so that their mean over these rows is 1: learning rates and costs then mean what they mean without. They
+   are divided by the greatest first, so that no sum of them overflows. */
 static void normalise(const tutti_split *train, size_t classes, double *weights) {
   const int32_t *labels = tutti_split_labels(train);
   size_t rows = tutti_split_rows(train);
-  double sum = 0;
+  double greatest = 0, sum = 0;
+  for (size_t i = 0; i < rows; i++)
+    greatest = fmax(greatest, weights[labels[i]]);
+  for (size_t c = 0; c < classes; c++) /* greater ones are of classes without rows, and count for nothing */
+    weights[c] = fmin(weights[c], greatest) / greatest;
   for (size_t i = 0; i < rows; i++)
     sum += weights[labels[i]];
-  for (size_t c = 0; c < classes && sum > 0; c++)
+  for (size_t c = 0; c < classes; c++)
     weights[c] *= (double)rows / sum;
 }
 

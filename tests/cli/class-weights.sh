@@ -90,6 +90,20 @@ balanced forest-all forest-plain.ini --set backend.max_depth=2
 tutti inspect backend/svm
 [ $code -ne 0 ] || balanced svm-all svm-plain.ini --set backend.folds=3
 
+# Weights count by their ratio alone, as large as they may be; and a class may have a comma in its name.
+one_weight() { # NAME WEIGHTS OPTION...
+  local name=$1 weights=$2
+  shift 2
+  tutti run forest-plain.ini --quiet --out "$name" --set "data.class_weights=$weights" "$@"
+  expect_code 0
+  checks=$((checks + 1))
+  cmp -s forest-weighted/trials/000000/test.npy "$name/trials/000000/test.npy" || complain "expected what rare: 3 gives"
+}
+one_weight huge 'rare: 1.5e308, usual: 5e307'
+one_weight tiny 'rare: 3e-300,usual:1e-300,'
+sed 's/,rare$/,"ra, ill"/' plain.csv >comma.csv
+one_weight comma 'usual: 1, ra, ill: 3' --set data.path=comma.csv
+
 # --- refusals ---
 refused() { # WEIGHTS TEXT...
   local weights=$1
@@ -101,6 +115,10 @@ refused() { # WEIGHTS TEXT...
 refused "scarce: 3" "no class 'scarce'; the first is 'rare'"
 refused "rare: -1" "a weight above 0" "found '-1'"
 refused "rare: much" "found 'much'"
+refused "rare: 0x10" "found '0x10'"
+refused "rare: 3, rare: 5" "expected each class once" "found 'rare'"
+refused "" "expected none, balanced, or weights by name"
+refused " , " "expected none, balanced, or weights by name"
 refused "rare" "expected none, balanced, or weights by name" "found 'rare'"
 tutti validate cpu-plain.ini --set data.class_weights=balanced --set data.target=a --set data.ignore=kind
 expect_code 2
