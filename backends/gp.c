@@ -60,7 +60,7 @@ static enum tutti_status backend_check_gp(void *instance, tutti_context *context
   (void)instance;
   if (job->task->kind == TUTTI_TASK_CLASSIFICATION)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                      "backend gp learns values, and the target is a class; take svm, trees or a network, or leave gp "
+                      "it learns values, and the target is a class; take svm, trees or a network, or leave gp "
                       "out of the learners that are tried");
   TUTTI_TRY(context, learner_check(context, job));
   return process_bounds(context, job->config, &bounds);
@@ -134,6 +134,7 @@ static const struct tutti_backend_ops gp_ops = {
     .tells_epistemic = backend_tells_epistemic_gp,
     .predict_parts = backend_predict_parts_gp,
     .formula = backend_formula_gp,
+    .keeps_rows = true,
 };
 
 static const struct tutti_descriptor gp_descriptor = {

@@ -118,6 +118,7 @@ static const struct tutti_backend_ops svm_ops = {
     .check = backend_check_svm,
     .honours = TUTTI_JOB_CLASS_WEIGHTS,
     .formula = backend_formula_svm,
+    .keeps_rows = true,
 };
 
 static const struct tutti_descriptor svm_descriptor = {

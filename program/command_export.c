@@ -39,6 +39,11 @@ static int run_export(tutti_context *context, const struct texts *operands, cons
                            "expected --to FILE.onnx, the file to write, or a folder, %s%s; as in tutti export %s --to "
                            "model.onnx (a new folder whose name has a dot: end it in /)",
                            options->to ? "found " : "found none", options->to ? options->to : "", operands->items[0]));
+  if (options->no_sample && !folder)
+    return fail(context, TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                                    "expected a folder with --no-sample, found --to %s: a file never has a sample of "
+                                    "rows, but its models may hold some",
+                                    options->to));
   tutti_trust_runs(context, options->trust);
   if (options->ensemble)
     TUTTI_TRY_OUT(context, read_json(context, options->ensemble, &ensemble));
@@ -60,7 +65,7 @@ static const struct command_option export_options[] = {
      .offset = offsetof(struct export_options, ensemble), .completes = COMPLETE_FILE},
     {"uncalibrated", 'u', OPTION_FLAG, NULL, "Without the ensemble's calibrator, as tutti predict --uncalibrated.",
      .offset = offsetof(struct export_options, uncalibrated)},
-    {"no-sample", 'n', OPTION_FLAG, NULL, "Write no rows of the data into the folder, where they are confidential.",
+    {"no-sample", 'n', OPTION_FLAG, NULL, "A folder without rows of the data; refused for models that hold some.",
      .offset = offsetof(struct export_options, no_sample)},
     TRUST_OPTION(struct export_options),
     {0}};
@@ -78,7 +83,9 @@ const struct command command_export = {
         "of tutti "
         "predict. What ONNX has no counterpart of is refused, by name. A folder (a PATH without an ending) gets the "
         "model with a page, "
-        "a description for programs, and some rows with what is right for them.",
+        "a description for programs, and some rows with what is right for them. The models of some learners hold rows "
+        "of "
+        "the training data, which can be read from the file: docs/export.md.",
     .operands = ONE_RUN,
     .options = export_options,
     .size = sizeof(struct export_options),

@@ -149,7 +149,8 @@ static enum tutti_status find_hyper(tutti_context *context, const tutti_tensors 
   TUTTI_TRY(context, find_number(context, tensors, output, "mean", &hyper->mean));
   if ((number != GP_RBF && number != GP_MATERN52) || !is_sound(posterior))
     return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT,
-                      "weights: kernel, amplitude, noise, mean or length scales of target %zu are none", output);
+                      "weights: kernel, amplitude, noise, mean or length scales of target %zu are not numbers above 0",
+                      output);
   return TUTTI_OK;
 }
 
@@ -158,6 +159,17 @@ static enum tutti_status widen(tutti_context *context, size_t count, const float
   TUTTI_TRY(context, tutti_alloc(context, count, sizeof(double), wide));
   for (size_t i = 0; i < count; i++)
     (*wide)[i] = (double)numbers[i];
+  return TUTTI_OK;
+}
+
+enum tutti_status process_glance(tutti_context *context, const tutti_tensors *tensors, size_t features, size_t output,
+                                 struct gp_posterior *posterior) {
+  const struct tutti_tensor *points;
+  *posterior = (struct gp_posterior){0};
+  TUTTI_TRY(context,
+            learner_find(context, tensors, output, "points", TUTTI_F32, 2, (size_t[]){LEARNER_ANY, features}, &points));
+  TUTTI_TRY(context, find_hyper(context, tensors, features, output, posterior));
+  posterior->count = points->shape[0];
   return TUTTI_OK;
 }
 

@@ -24,6 +24,9 @@ TUTTI_NODISCARD enum tutti_status process_fit(tutti_context *context, const stru
    failure. */
 TUTTI_NODISCARD enum tutti_status process_open(tutti_context *context, const tutti_tensors *tensors, size_t features,
                                                size_t output, struct gp_posterior *posterior);
+/* Only its shape and hyperparameters: how many rows it has, but not these. Likewise cleared. */
+TUTTI_NODISCARD enum tutti_status process_glance(tutti_context *context, const tutti_tensors *tensors, size_t features,
+                                                 size_t output, struct gp_posterior *posterior);
 /* Predict rows with the process of one target: its part of out[rows][outputs][2] and, unless NULL, of
    epistemic[rows][outputs]. */
 TUTTI_NODISCARD enum tutti_status process_predict(tutti_context *context, const struct tutti_task *task,

@@ -13,6 +13,11 @@ static enum tutti_status rows_of(tutti_context *context, const struct gp_posteri
                                  tutti_term *rows, tutti_term *lengths) {
   double *numbers;
   size_t n = posterior->count, d = posterior->dimension;
+  if (tutti_formula_counts(formula)) {
+    *rows = tutti_formula_constant(formula, d, n, NULL);
+    *lengths = tutti_formula_constant(formula, 1, n, NULL);
+    return TUTTI_OK;
+  }
   TUTTI_TRY(context, tutti_alloc(context, n, (d + 1) * sizeof *numbers, &numbers));
   double *squares = numbers + n * d;
   for (size_t k = 0; k < d; k++)
@@ -58,20 +63,32 @@ static tutti_term correlation_of(enum gp_kernel kernel, tutti_formula *formula, 
   return TUTTI_FORMULA(formula, TUTTI_FORMULA_MULTIPLY, sum, decay);
 }
 
-/* amplitude - |k U⁻¹|², where k is the amplitude times the correlations. */
-static enum tutti_status epistemic_of(tutti_context *context, const struct gp_posterior *posterior,
-                                      tutti_formula *formula, tutti_term covariance, tutti_term *epistemic) {
+/* U⁻¹ as a constant. */
+static enum tutti_status inverse_of(tutti_context *context, const struct gp_posterior *posterior,
+                                    tutti_formula *formula, tutti_term *made) {
   size_t n = posterior->count;
   double *inverse;
+  if (tutti_formula_counts(formula)) {
+    *made = tutti_formula_constant(formula, n, n, NULL);
+    return TUTTI_OK;
+  }
   TUTTI_TRY(context, tutti_alloc(context, n, n * sizeof *inverse, &inverse));
   for (size_t i = 0; i < n; i++)
     inverse[i * n + i] = 1;
   /* U is stored by columns. Its inverse is wanted by rows: X U = 1. */
   cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (int)n, (int)n, 1,
               posterior->matrix.factor, (int)posterior->matrix.stride, inverse, (int)n);
-  tutti_term solved =
-      TUTTI_FORMULA(formula, TUTTI_FORMULA_PRODUCT, covariance, tutti_formula_constant(formula, n, n, inverse));
+  *made = tutti_formula_constant(formula, n, n, inverse);
   tutti_free(inverse);
+  return TUTTI_OK;
+}
+
+/* amplitude - |k U⁻¹|², where k is the amplitude times the correlations. */
+static enum tutti_status epistemic_of(tutti_context *context, const struct gp_posterior *posterior,
+                                      tutti_formula *formula, tutti_term covariance, tutti_term *epistemic) {
+  tutti_term inverse;
+  TUTTI_TRY(context, inverse_of(context, posterior, formula, &inverse));
+  tutti_term solved = TUTTI_FORMULA(formula, TUTTI_FORMULA_PRODUCT, covariance, inverse);
   tutti_term explained =
       TUTTI_FORMULA(formula, TUTTI_FORMULA_SUM, TUTTI_FORMULA(formula, TUTTI_FORMULA_MULTIPLY, solved, solved));
   tutti_term left = TUTTI_FORMULA(formula, TUTTI_FORMULA_SUBTRACT,
@@ -86,7 +103,8 @@ enum tutti_status process_formula(tutti_context *context, const struct tutti_tas
   struct gp_posterior posterior = {0};
   tutti_term squares;
   size_t features = (size_t)task->input.height * (size_t)task->input.width * (size_t)task->input.channels;
-  TUTTI_TRY_OUT(context, process_open(context, tensors, features, output, &posterior));
+  TUTTI_TRY_OUT(context, (tutti_formula_counts(formula) ? process_glance : process_open)(context, tensors, features,
+                                                                                         output, &posterior));
   TUTTI_TRY_OUT(context, squares_of(context, &posterior, formula, terms->inputs, &squares));
   tutti_term covariance =
       times(formula, correlation_of(posterior.matrix.kernel, formula, squares), posterior.hyper.amplitude);

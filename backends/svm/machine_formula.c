@@ -44,6 +44,11 @@ static enum tutti_status find_parts(tutti_context *context, const struct tutti_t
 static enum tutti_status vectors_of(tutti_context *context, const struct parts *parts, tutti_formula *formula,
                                     tutti_term *vectors, tutti_term *lengths) {
   double *numbers;
+  if (tutti_formula_counts(formula)) {
+    *vectors = tutti_formula_constant(formula, parts->features, parts->vectors, NULL);
+    *lengths = tutti_formula_constant(formula, 1, parts->vectors, NULL);
+    return TUTTI_OK;
+  }
   TUTTI_TRY(context, tutti_alloc(context, parts->vectors, (parts->features + 1) * sizeof *numbers, &numbers));
   double *squares = numbers + parts->features * parts->vectors;
   for (size_t v = 0; v < parts->vectors; v++)
@@ -88,21 +93,30 @@ static void weigh(const struct parts *parts, double *weights) {
   }
 }
 
+/* The same as a constant. */
+static enum tutti_status weights_of(tutti_context *context, const struct parts *parts, tutti_formula *formula,
+                                    tutti_term *made) {
+  double *weights = NULL;
+  if (!tutti_formula_counts(formula)) {
+    TUTTI_TRY(context, tutti_alloc(context, parts->vectors, parts->pairs * sizeof *weights, &weights));
+    weigh(parts, weights);
+  }
+  *made = tutti_formula_constant(formula, parts->vectors, parts->pairs, weights);
+  tutti_free(weights);
+  return TUTTI_OK;
+}
+
 /* The decision values of all pairs, or the value. A machine without vectors always says the same. */
 static enum tutti_status decisions_of(tutti_context *context, const struct parts *parts, tutti_formula *formula,
                                       tutti_term x, tutti_term *decisions) {
-  double *weights;
-  tutti_term rho = tutti_formula_constant(formula, 1, parts->pairs, parts->rho), kernel;
+  tutti_term rho = tutti_formula_constant(formula, 1, parts->pairs, parts->rho), kernel, weight;
   if (parts->vectors == 0) {
     tutti_term zero = tutti_formula_number(formula, 0);
     *decisions = TUTTI_FORMULA(formula, TUTTI_FORMULA_SUBTRACT, zero, rho);
     return TUTTI_OK;
   }
   TUTTI_TRY(context, kernel_of(context, parts, formula, x, &kernel));
-  TUTTI_TRY(context, tutti_alloc(context, parts->vectors, parts->pairs * sizeof *weights, &weights));
-  weigh(parts, weights);
-  tutti_term weight = tutti_formula_constant(formula, parts->vectors, parts->pairs, weights);
-  tutti_free(weights);
+  TUTTI_TRY(context, weights_of(context, parts, formula, &weight));
   tutti_term sum = TUTTI_FORMULA(formula, TUTTI_FORMULA_PRODUCT, kernel, weight);
   *decisions = TUTTI_FORMULA(formula, TUTTI_FORMULA_SUBTRACT, sum, rho);
   return TUTTI_OK;

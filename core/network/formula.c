@@ -8,6 +8,8 @@
 struct tutti_formula {
   tutti_context *context;
   enum tutti_status status;
+  bool counts; /* only shapes and costs: no numbers are kept */
+  double flops;
   size_t count, room;
   struct tutti_formula_term *terms;
 };
@@ -47,6 +49,14 @@ enum tutti_status tutti_formula_create(tutti_context *context, tutti_formula **f
   (*formula)->context = context;
   return TUTTI_OK;
 }
+
+enum tutti_status tutti_formula_create_counting(tutti_context *context, tutti_formula **formula) {
+  TUTTI_TRY(context, tutti_formula_create(context, formula));
+  (*formula)->counts = true;
+  return TUTTI_OK;
+}
+
+bool tutti_formula_counts(const tutti_formula *formula) { return formula->counts; }
 
 static void release_trees(struct tutti_formula_trees *trees) {
   if (!trees)
@@ -107,8 +117,69 @@ static void keep(tutti_formula *formula, size_t count, size_t size, const void *
     memcpy(*copy, from, count * size);
 }
 
-/* Take over a term with what it has; after a failure, release it. */
-static tutti_term take(tutti_formula *formula, struct tutti_formula_term *term) {
+/* --- cost --- */
+
+static bool is_leaf(const struct tutti_formula_trees *trees, size_t root, size_t node) {
+  return trees->low[node] == node - root;
+}
+
+/* Questions on the way to a leaf: the mean over the leaves of all trees, one tree after the other. A node's depth is
+   known before those of the nodes that it leads to, which come later. */
+static enum tutti_status count_questions(tutti_context *context, const struct tutti_formula_trees *trees, double *sum) {
+  size_t most = 0;
+  uint32_t *depth;
+  *sum = 0;
+  for (size_t t = 0; t < trees->trees; t++)
+    most = trees->roots[t + 1] - trees->roots[t] > most ? trees->roots[t + 1] - trees->roots[t] : most;
+  TUTTI_TRY(context, tutti_alloc(context, most, sizeof *depth, &depth));
+  for (size_t t = 0; t < trees->trees; t++) {
+    size_t root = trees->roots[t], leaves = 0, deep = 0;
+    depth[0] = 0;
+    for (size_t n = root; n < trees->roots[t + 1]; n++) {
+      if (is_leaf(trees, root, n)) {
+        leaves++;
+        deep += depth[n - root];
+      } else {
+        depth[trees->low[n]] = depth[trees->high[n]] = depth[n - root] + 1;
+      }
+    }
+    *sum += (double)deep / (double)leaves;
+  }
+  tutti_free(depth);
+  return TUTTI_OK;
+}
+
+/* The operations of a term for one row. `trees` are given apart, since a formula that counts does not keep them. */
+static double flops_of(tutti_formula *formula, const struct tutti_formula_term *term,
+                       const struct tutti_formula_trees *trees) {
+  double taken = term->count ? (double)formula->terms[term->from[0]].columns : 0;
+  double columns = (double)term->columns, questions = 0;
+  switch (term->op) {
+  case TUTTI_FORMULA_INPUT:
+  case TUTTI_FORMULA_CONSTANT:
+  case TUTTI_FORMULA_BESIDE:
+  case TUTTI_FORMULA_COLUMNS:
+    return 0;
+  case TUTTI_FORMULA_SUM:
+  case TUTTI_FORMULA_LARGEST:
+    return taken;
+  case TUTTI_FORMULA_PRODUCT:
+    return 2 * taken * columns;
+  case TUTTI_FORMULA_TREES:
+    formula->status = count_questions(formula->context, trees, &questions);
+    return questions + (double)trees->trees;
+  case TUTTI_FORMULA_COUPLE: /* a round costs about 4 k²; some ten are usual */
+    return 40 * columns * columns;
+  default:
+    return columns;
+  }
+}
+
+/* Take over a term with what it has; after a failure, release it. `trees`: those of TREES. */
+static tutti_term take_trees(tutti_formula *formula, struct tutti_formula_term *term,
+                             const struct tutti_formula_trees *trees) {
+  if (!failed(formula) && term->rows == 0)
+    formula->flops += flops_of(formula, term, trees);
   if (!failed(formula) && formula->count == formula->room) {
     size_t room = 2 * formula->room + 32;
     enum tutti_status status =
@@ -125,6 +196,10 @@ static tutti_term take(tutti_formula *formula, struct tutti_formula_term *term) 
   term->size = sizeof *term;
   formula->terms[formula->count] = *term;
   return formula->count++;
+}
+
+static tutti_term take(tutti_formula *formula, struct tutti_formula_term *term) {
+  return take_trees(formula, term, NULL);
 }
 
 static const struct tutti_formula_term *term_at(tutti_formula *formula, tutti_term number) {
@@ -148,7 +223,10 @@ tutti_term tutti_formula_constant(tutti_formula *formula, size_t rows, size_t co
   if (rows == 0 || columns == 0 || __builtin_mul_overflow(rows, columns, &count))
     return fail(formula, TUTTI_FAIL(formula->context, TUTTI_ERROR_INTERNAL, "a constant of %zu rows and %zu columns",
                                     rows, columns));
-  keep(formula, count, sizeof *values, values, &term.values);
+  if (!values && !formula->counts)
+    return fail(formula, TUTTI_FAIL(formula->context, TUTTI_ERROR_INTERNAL,
+                                    "a constant of %zu rows and %zu columns without its numbers", rows, columns));
+  keep(formula, count, sizeof *values, formula->counts ? NULL : values, &term.values);
   return take(formula, &term);
 }
 
@@ -228,10 +306,6 @@ tutti_term tutti_formula_couple(tutti_formula *formula, tutti_term x, size_t cla
 
 /* --- trees --- */
 
-static bool is_leaf(const struct tutti_formula_trees *trees, size_t root, size_t node) {
-  return trees->low[node] == node - root;
-}
-
 /* A node leads to later ones of its tree, so that each row arrives at a leaf. */
 static bool is_node(const struct tutti_formula_trees *trees, size_t tree, size_t node, size_t columns) {
   size_t root = trees->roots[tree], end = trees->roots[tree + 1], low = trees->low[node], high = trees->high[node];
@@ -300,67 +374,8 @@ tutti_term tutti_formula_grow(tutti_formula *formula, tutti_term x, const struct
                            "the trees of a formula are no trees over the %zu columns of their term", of->columns));
   struct tutti_formula_term term = {.op = TUTTI_FORMULA_TREES, .rows = of->rows, .columns = trees.columns, .count = 1};
   keep(formula, 1, sizeof x, &x, &term.from);
-  term.trees = copy_trees(formula, &trees);
-  return take(formula, &term);
+  term.trees = formula->counts ? NULL : copy_trees(formula, &trees);
+  return take_trees(formula, &term, &trees);
 }
 
-/* --- cost --- */
-
-/* Questions on the way to a leaf: the mean over the leaves of all trees, one tree after the other. A node's depth is
-   known before those of the nodes that it leads to, which come later. */
-static enum tutti_status count_questions(tutti_context *context, const struct tutti_formula_trees *trees, double *sum) {
-  size_t most = 0;
-  uint32_t *depth;
-  *sum = 0;
-  for (size_t t = 0; t < trees->trees; t++)
-    most = trees->roots[t + 1] - trees->roots[t] > most ? trees->roots[t + 1] - trees->roots[t] : most;
-  TUTTI_TRY(context, tutti_alloc(context, most, sizeof *depth, &depth));
-  for (size_t t = 0; t < trees->trees; t++) {
-    size_t root = trees->roots[t], leaves = 0, deep = 0;
-    depth[0] = 0;
-    for (size_t n = root; n < trees->roots[t + 1]; n++) {
-      if (is_leaf(trees, root, n)) {
-        leaves++;
-        deep += depth[n - root];
-      } else {
-        depth[trees->low[n]] = depth[trees->high[n]] = depth[n - root] + 1;
-      }
-    }
-    *sum += (double)deep / (double)leaves;
-  }
-  tutti_free(depth);
-  return TUTTI_OK;
-}
-
-static double flops_of(const tutti_formula *formula, const struct tutti_formula_term *term) {
-  double taken = term->count ? (double)formula->terms[term->from[0]].columns : 0;
-  double columns = (double)term->columns, questions;
-  switch (term->op) {
-  case TUTTI_FORMULA_INPUT:
-  case TUTTI_FORMULA_CONSTANT:
-  case TUTTI_FORMULA_BESIDE:
-  case TUTTI_FORMULA_COLUMNS:
-    return 0;
-  case TUTTI_FORMULA_SUM:
-  case TUTTI_FORMULA_LARGEST:
-    return taken;
-  case TUTTI_FORMULA_PRODUCT:
-    return 2 * taken * columns;
-  case TUTTI_FORMULA_TREES:
-    return count_questions(formula->context, term->trees, &questions) == TUTTI_OK
-               ? questions + (double)term->trees->trees
-               : 0;
-  case TUTTI_FORMULA_COUPLE: /* a round costs about 4 k²; some ten are usual */
-    return 40 * columns * columns;
-  default:
-    return columns;
-  }
-}
-
-double tutti_formula_flops(const tutti_formula *formula) {
-  double sum = 0;
-  for (size_t i = 0; i < formula->count; i++)
-    if (formula->terms[i].rows == 0)
-      sum += flops_of(formula, &formula->terms[i]);
-  return sum;
-}
+double tutti_formula_flops(const tutti_formula *formula) { return formula->flops; }

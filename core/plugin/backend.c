@@ -198,7 +198,7 @@ enum tutti_status tutti_backend_flops(tutti_context *context, const tutti_backen
   *flops = job->network ? tutti_network_flops(job->network) : 0;
   if (job->network || !backend->ops.formula)
     return TUTTI_OK;
-  TUTTI_TRY(context, tutti_formula_create(context, &formula));
+  TUTTI_TRY(context, tutti_formula_create_counting(context, &formula));
   terms.inputs = tutti_formula_input(formula, (size_t)input.height * (size_t)input.width * (size_t)input.channels);
   enum tutti_status status = tutti_backend_formula(context, backend, job, weights, formula, &terms);
   if (status == TUTTI_OK)
@@ -209,6 +209,8 @@ enum tutti_status tutti_backend_flops(tutti_context *context, const tutti_backen
   tutti_error_clear(context); /* this model cannot say it */
   return TUTTI_OK;
 }
+
+bool tutti_backend_keeps_rows(const tutti_backend *backend) { return backend->ops.keeps_rows; }
 
 bool tutti_backend_tells_epistemic(const tutti_backend *backend, const struct tutti_job *job) {
   bool answer = false;

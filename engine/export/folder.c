@@ -282,6 +282,26 @@ out:
   return sample;
 }
 
+/* --- models that hold rows --- */
+
+/* The first member whose model holds rows of the training data; NULL: none does. */
+static const struct tutti_member *keeper_of(const struct tutti_model *model) {
+  for (size_t k = 0; k < model->count; k++)
+    if (tutti_backend_keeps_rows(model->members[k].learner))
+      return &model->members[k];
+  return NULL;
+}
+
+static enum tutti_status refuse_keeper(tutti_context *context, const struct tutti_model *model) {
+  const struct tutti_member *keeper = keeper_of(model);
+  if (!keeper)
+    return TUTTI_OK;
+  return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED,
+                    "trial %" PRIu64 ": models of backend %s hold rows of the training data, and a folder without any "
+                    "was asked for (--no-sample); select an ensemble without its members",
+                    keeper->job.trial, tutti_backend_descriptor(keeper->learner)->name);
+}
+
 /* --- the page and the program --- */
 
 /* Is a missing cell one of the categories? */
@@ -338,6 +358,9 @@ static enum tutti_status write_page(tutti_context *context, const char *folder, 
     tutti_text_add(&page,
                    "| `sample.json` | the first rows of the data, as the model takes them, and the outputs that are "
                    "right for them |\n| `example.py` | predicts these rows and compares: `python3 example.py` |\n");
+  if (keeper_of(model))
+    tutti_text_add(&page,
+                   "\nSome of its models hold rows of the training data, which can be read from `model.onnx`.\n");
   tutti_text_add(&page,
                  "\nEach row stands alone: any number of rows can be asked for at once. Outputs are right to 1e-5 of "
                  "their spread.\n");
@@ -401,6 +424,8 @@ enum tutti_status tutti_export_folder(tutti_context *context, tutti_model *model
   struct onnx_graph *graph = NULL;
   json_t *described = NULL, *sample = NULL;
   char *path = NULL;
+  if (options.without_sample)
+    TUTTI_TRY_OUT(context, refuse_keeper(context, model));
   TUTTI_TRY_OUT(context, onnx_graph_create(context, &graph));
   TUTTI_TRY_OUT(context, onnx_build(graph, model, options.uncalibrated));
   TUTTI_TRY_OUT(context, tutti_run_begin_folder(context, folder));

@@ -242,15 +242,13 @@ out:
 
 /* --- cost --- */
 
-/* Operations that a prediction of one row costs, by all models of the trial. */
-static enum tutti_status count_flops(tutti_context *context, struct tutti_training *training) {
-  const tutti_tensors *weights = training->outcome.weights;
-  size_t folds = weights ? tutti_folds_count(weights) : 0;
-  if (!weights)
-    return TUTTI_OK;
-  training->flops = 0;
+/* Operations that a prediction of one row costs, by all models of the trial; 0: not known. */
+static enum tutti_status sum_flops(tutti_context *context, const struct tutti_training *training,
+                                   const tutti_tensors *weights, double *sum) {
+  size_t folds = tutti_folds_count(weights);
+  *sum = 0;
   if (!folds)
-    return tutti_backend_flops(context, training->learner, &training->job, weights, &training->flops);
+    return tutti_backend_flops(context, training->learner, &training->job, weights, sum);
   for (size_t f = 0; f < folds; f++) {
     tutti_tensors *one;
     double flops;
@@ -258,9 +256,20 @@ static enum tutti_status count_flops(tutti_context *context, struct tutti_traini
     enum tutti_status status = tutti_backend_flops(context, training->learner, &training->job, one, &flops);
     tutti_tensors_destroy(one);
     TUTTI_TRY(context, status);
-    training->flops += flops;
+    *sum += flops;
   }
   return TUTTI_OK;
+}
+
+/* What a trained trial costs may stay unknown: the trial is good all the same. */
+static void count_flops(tutti_context *context, struct tutti_training *training) {
+  if (!training->outcome.weights ||
+      sum_flops(context, training, training->outcome.weights, &training->flops) == TUTTI_OK)
+    return;
+  training->flops = 0;
+  tutti_log(context, TUTTI_LOG_WARNING, "trial %" PRIu64 ": what a prediction costs is not known: %s",
+            training->job.trial, tutti_error_message(context));
+  tutti_error_clear(context);
 }
 
 /* --- kinds --- */
@@ -308,7 +317,8 @@ static enum tutti_status write_model(tutti_context *context, const struct tutti_
   if (keeps && run->keep_weights)
     TUTTI_TRY(context, write_weights(context, training, files, folder));
   *loss = objective_of(experiment, training, *loss);
-  return count_flops(context, training);
+  count_flops(context, training);
+  return TUTTI_OK;
 }
 
 const struct tutti_trial_kind tutti_trial_model = {

@@ -196,10 +196,14 @@ struct tutti_backend_ops {
   const char *(*delegate)(void *self, const void *config);
 
   /* OPTIONAL, without default; for backends that take no networks, since a network says itself what it computes. Write
-     down what `predict` computes with these weights, but for roundings: add it to the formula, and set the terms. */
+     down what `predict` computes with these weights, but for roundings: add it to the formula, and set the terms. For a
+     formula that only counts (tutti_formula_counts) constants may go without values, and need not be computed. */
   enum tutti_status (*formula)(void *self, tutti_context *context, const struct tutti_job *job,
                                const tutti_tensors *weights, tutti_formula *formula,
                                struct tutti_predicted_terms *terms);
+
+  /* OPTIONAL; default: false. Do its models hold rows of the training data, which whoever has the model can read? */
+  bool keeps_rows;
 };
 
 /* --- the host's side --- */
@@ -268,6 +272,8 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_backend_formula(tutti_context 
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_backend_flops(tutti_context *context, const tutti_backend *backend,
                                                                 const struct tutti_job *job,
                                                                 const tutti_tensors *weights, double *flops);
+/* Do its models hold rows of the training data? */
+TUTTI_API bool tutti_backend_keeps_rows(const tutti_backend *backend);
 /* Does a model that this job trains know which part of its uncertainty is its own? Of the job, only network, task and
    config are used. */
 TUTTI_API bool tutti_backend_tells_epistemic(const tutti_backend *backend, const struct tutti_job *job);

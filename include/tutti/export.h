@@ -16,7 +16,9 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_export_onnx(tutti_context *con
 struct tutti_export_options {
   size_t size; /* sizeof(struct tutti_export_options) */
   bool uncalibrated;
-  bool without_sample; /* no rows of the data, where these are nobody else's business */
+  /* No rows of the data, where these are nobody else's business: no sample of them, and TUTTI_ERROR_UNSUPPORTED, before
+     anything is written, for members whose models hold some (tutti_backend_keeps_rows). */
+  bool without_sample;
 };
 /* Write the same into a new or empty folder that explains itself: model.onnx, model.json with its inputs and outputs, data.json,
    README.md, and for tables sample.json, some rows of the data with the outputs that are right for them, and example.py,

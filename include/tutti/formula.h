@@ -69,19 +69,26 @@ struct tutti_formula_term {
   size_t rows;    /* 1: one that counts for all rows; 0: as many as the data; more: a constant for PRODUCT */
   size_t columns; /* classes of COUPLE, too */
   size_t count;
-  const tutti_term *from; /* [count] */
-  const double *values;   /* [rows][columns] of a constant */
-  const uint32_t *picked; /* [columns] of COLUMNS: columns of x */
-  const struct tutti_formula_trees *trees;
+  const tutti_term *from;                  /* [count] */
+  const double *values;                    /* [rows][columns] of a constant; NULL in a formula that counts */
+  const uint32_t *picked;                  /* [columns] of COLUMNS: columns of x */
+  const struct tutti_formula_trees *trees; /* NULL in a formula that counts */
 };
 
 /* Make an empty formula; the caller destroys *formula. The context must outlive it. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_formula_create(tutti_context *context, tutti_formula **formula);
+/* Make one of which only tutti_formula_flops and the shapes of terms are wanted: it keeps no numbers and no trees, and
+   takes NULL for the values of a constant. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_formula_create_counting(tutti_context *context,
+                                                                          tutti_formula **formula);
+/* Is it one? A plugin then need not compute what would only become the values of a constant. */
+TUTTI_API bool tutti_formula_counts(const tutti_formula *formula);
 /* Destroy it with its terms; NULL is allowed. */
 TUTTI_API void tutti_formula_destroy(tutti_formula *formula);
 
 /* Add a term, whose numbers are copied. TUTTI_NO_TERM after a failure, of which tutti_formula_status tells:
-   TUTTI_ERROR_INTERNAL: terms that are not there, or that do not fit together, trees that are none; TUTTI_ERROR_MEMORY. */
+   TUTTI_ERROR_INTERNAL: terms that are not there, or that do not fit together, trees that are none, a constant without
+   values; TUTTI_ERROR_MEMORY. */
 TUTTI_API tutti_term tutti_formula_input(tutti_formula *formula, size_t columns);
 TUTTI_API tutti_term tutti_formula_constant(tutti_formula *formula, size_t rows, size_t columns, const double *values);
 /* Of ADD to BESIDE: `from` are as many terms as the op takes. */

@@ -150,6 +150,22 @@ expect_empty err
 expect_absent secret/sample.json secret/example.py
 expect_not_in secret/README.md "sample.json"
 expect_in secret/README.md "# A model of price"
+# Where models themselves hold rows there is no folder without any; one with a sample says so.
+for name in svr process pairs; do
+  tutti export $name --to secret-$name --no-sample
+  expect_code 2
+  expect_err "trial 0: models of backend $(sed -n '/^\[backend\]/{n; s/plugin = //p}' $name.ini) hold rows of the training data" "--no-sample" \
+    "select an ensemble without its members"
+  expect_absent secret-$name
+  tutti export $name --to open-$name
+  expect_code 0
+  expect_in open-$name/README.md "hold rows of the training data, which can be read from \`model.onnx\`"
+done
+expect_not_in whole-forest/README.md "rows of the training data"
+tutti export forest --to secret.onnx --no-sample
+expect_code 2
+expect_err "expected a folder with --no-sample, found --to secret.onnx"
+expect_absent secret.onnx
 mv train.csv away.csv
 without_sample bare "train.csv"
 # A column less, one more in front, other values: they are not the rows that the model was trained on.
@@ -219,6 +235,14 @@ expect_code 2
 expect_err "calibrator mute cannot say what it computes" "--uncalibrated"
 expect_exported corrected rows.csv --uncalibrated
 export TUTTI_PLUGIN_PATH=$PWD/wrong
+# A trial is as good as its predictions, though it cannot be counted what these cost.
+tutti run mute.ini --out uncounted --quiet
+expect_code 0
+expect_out "2 of 2 done, 0 failed"
+expect_in uncounted/worker.log "trial 0: what a prediction costs is not known: " "backend mute broke its contract: formula gave no terms"
+tutti select uncounted --set selector.plugin=within-cost --set selector.max_cost=10
+expect_code 2
+expect_err "the cost of none of the 2 models is known in flops"
 tutti export muted --to never.onnx
 expect_code 2
 expect_err "backend mute broke its contract: formula gave no terms of the task's 1 outputs"

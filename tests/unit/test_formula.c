@@ -252,12 +252,60 @@ static void test_flops_of_trees(void **state) {
   assert_float_equal(tutti_formula_flops(formula), 5.0 / 3 + 1, 1e-12);
 }
 
+/* A formula that only counts needs no numbers and keeps none, and counts the same. */
+static void test_counting(void **state) {
+  static const double numbers[6] = {1, 2, 3, 4, 5, 6};
+  static const size_t roots[] = {0, 3}, leaf[] = {1, 2};
+  static const uint32_t column[3] = {0}, low[] = {1, 1, 2}, high[] = {2, 1, 2}, of[2] = {0};
+  static const double threshold[3] = {0};
+  const struct tutti_formula_trees trees = {.size = sizeof trees,
+                                            .trees = 1,
+                                            .columns = 1,
+                                            .says = 2,
+                                            .roots = roots,
+                                            .column = column,
+                                            .threshold = threshold,
+                                            .low = low,
+                                            .high = high,
+                                            .leaf = leaf,
+                                            .of = of,
+                                            .value = numbers};
+  tutti_formula *whole = formula;
+  double flops[2];
+  (void)state;
+  for (int counts = 0; counts < 2; counts++) {
+    if (counts) {
+      assert_int_equal(tutti_formula_create_counting(context, &formula), TUTTI_OK);
+      x = tutti_formula_input(formula, 3);
+    }
+    assert_true(tutti_formula_counts(formula) == (counts == 1));
+    tutti_term given = tutti_formula_constant(formula, 3, 2, numbers);
+    tutti_term table = counts ? tutti_formula_constant(formula, 3, 2, NULL) : given;
+    tutti_term product = TUTTI_FORMULA(formula, TUTTI_FORMULA_PRODUCT, x, table);
+    tutti_term grown = tutti_formula_grow(formula, x, &trees);
+    expect_size(product, 0, 2);
+    expect_size(grown, 0, 1);
+    assert_true((tutti_formula_at(formula, given)->values == NULL) == (counts == 1));
+    assert_true((tutti_formula_at(formula, grown)->trees == NULL) == (counts == 1));
+    flops[counts] = tutti_formula_flops(formula);
+  }
+  assert_true(flops[0] == 12 + 1 + 1 && flops[1] == flops[0]);
+  tutti_formula_destroy(formula);
+  formula = whole;
+}
+
+static void test_no_values(void **state) {
+  (void)state;
+  expect_failure(tutti_formula_constant(formula, 2, 3, NULL), "a constant of 2 rows and 3 columns without its numbers");
+}
+
 int main(void) {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
   const struct CMUnitTest tests[] = {
-      TEST(test_sizes),           TEST(test_other_columns),  TEST(test_table_as_row), TEST(test_product_of_inputs),
-      TEST(test_wrong_count),     TEST(test_unknown_op),     TEST(test_unknown_term), TEST(test_unknown_column),
-      TEST(test_pairs_of_others), TEST(test_no_constant),    TEST(test_trees),        TEST(test_size_of_trees),
-      TEST(test_flops),           TEST(test_flops_of_trees), TEST(test_no_trees),     TEST(test_ops_with_functions)};
+      TEST(test_sizes),           TEST(test_other_columns),     TEST(test_table_as_row), TEST(test_product_of_inputs),
+      TEST(test_wrong_count),     TEST(test_unknown_op),        TEST(test_unknown_term), TEST(test_unknown_column),
+      TEST(test_pairs_of_others), TEST(test_no_constant),       TEST(test_trees),        TEST(test_size_of_trees),
+      TEST(test_flops),           TEST(test_flops_of_trees),    TEST(test_counting),     TEST(test_no_values),
+      TEST(test_no_trees),        TEST(test_ops_with_functions)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

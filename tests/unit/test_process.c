@@ -373,6 +373,39 @@ static void kept_and_read_again_it_predicts_the_same(void **state) {
   learning_end(&learning);
 }
 
+/* --- what a prediction costs ------------------------------------------------------------------------------------- */
+
+/* Of the formula of the weights; it fails: 0. */
+static double flops_of(const struct learning *learning, bool counts) {
+  tutti_formula *formula;
+  struct tutti_predicted_terms terms = {.size = sizeof terms};
+  OK((counts ? tutti_formula_create_counting : tutti_formula_create)(learning->context, &formula));
+  terms.inputs = tutti_formula_input(formula, FEATURES);
+  enum tutti_status status =
+      backend_formula_gp(NULL, learning->context, &learning->job, learning->outcome.weights, formula, &terms);
+  double flops = status == TUTTI_OK && tutti_formula_status(formula) == TUTTI_OK ? tutti_formula_flops(formula) : 0;
+  tutti_formula_destroy(formula);
+  return flops;
+}
+
+/* It is counted by the shapes alone: the same for rows that no process could be conditioned on again. */
+static void costs_are_counted_without_the_rows(void **state) {
+  struct rows rows;
+  struct learning learning;
+  struct process_config config = usual();
+  (void)state;
+  draw_rows(&rows);
+  for (int gaussian = 0; gaussian < 2; gaussian++) {
+    begin(&learning, &rows, gaussian ? TUTTI_OP_HEAD_GAUSSIAN : TUTTI_OP_HEAD_LINEAR);
+    finish(&learning, &config);
+    double flops = flops_of(&learning, false);
+    assert_true(flops > (gaussian ? 2 * ROWS * ROWS : 2 * ROWS) && flops_of(&learning, true) == flops);
+    ((float *)(uintptr_t)tensor(&learning, "0.points")->data)[3] = NAN;
+    assert_true(flops_of(&learning, false) == 0 && flops_of(&learning, true) == flops);
+    learning_end(&learning);
+  }
+}
+
 /* --- odd data, refusals ------------------------------------------------------------------------------------------ */
 
 static void what_says_nothing_gives_a_constant(void **state) {
@@ -476,12 +509,12 @@ static void broken_weights_are_refused(void **state) {
   for (size_t i = 0; i < 4; i++) {
     double *place = tensor(&learning, numbers[i])->data, kept = *place;
     *place = wrong[i];
-    expect_corrupt(&learning, "are none");
+    expect_corrupt(&learning, "are not numbers above 0");
     *place = kept;
   }
   int32_t *kernel = tensor(&learning, "0.kernel")->data;
   *kernel = 2;
-  expect_corrupt(&learning, "are none");
+  expect_corrupt(&learning, "are not numbers above 0");
   *kernel = 0;
   learning.task.input.channels = 1;
   expect_corrupt(&learning, "0.points");
@@ -501,6 +534,7 @@ int main(void) {
       cmocka_unit_test(large_tables_are_thinned),
       cmocka_unit_test(targets_are_independent),
       cmocka_unit_test(kept_and_read_again_it_predicts_the_same),
+      cmocka_unit_test(costs_are_counted_without_the_rows),
       cmocka_unit_test(what_says_nothing_gives_a_constant),
       cmocka_unit_test(what_cannot_be_learnt_is_refused),
       cmocka_unit_test(what_is_not_finite_is_a_failed_trial),
