@@ -13,8 +13,7 @@ double tutti_column_number(const struct tutti_data_column *column, const tutti_r
   double number = tutti_rows_number(table, row, column->position);
   bool time;
   if (column->date_format && found != TUTTI_CELL_MISSING) {
-    bool is_date = found == TUTTI_CELL_TEXT &&
-                   tutti_date_read(column->date_format, tutti_rows_text(table, row, column->position), &number, &time);
+    bool is_date = tutti_date_read_cell(column->date_format, table, row, column->position, &number, &time);
     number = is_date ? number : NAN;
     found = is_date ? TUTTI_CELL_NUMBER : TUTTI_CELL_TEXT;
   }

@@ -1,5 +1,7 @@
 /* dates.c - reads dates and times. */
+#include "columns_impl.h"
 #include "dates_impl.h"
+#include "roles_impl.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -72,6 +74,25 @@ bool tutti_date_read(const char *format, const char *text, double *days, bool *h
   return end && *end == '\0' && to_days(&read, days);
 }
 
+/* strptime takes what it is given: 1122024 for %d%m%Y is 11 February, though 01122024 was meant. */
+static bool is_written_so(const char *format, const char *text) {
+  struct tm read = {.tm_mday = 1, .tm_year = 70};
+  char again[TUTTI_DATE_FORMAT_ROOM];
+  return strptime(text, format, &read) && strftime(again, sizeof again, format, &read) > 0 && strcmp(again, text) == 0;
+}
+
+bool tutti_date_read_cell(const char *format, const tutti_rows *table, size_t row, size_t column, double *days,
+                          bool *has_time) {
+  enum tutti_cell cell = tutti_rows_cell(table, row, column);
+  char digits[32];
+  if (cell == TUTTI_CELL_TEXT)
+    return tutti_date_read(format, tutti_rows_text(table, row, column), days, has_time);
+  if (cell != TUTTI_CELL_NUMBER || *format == '\0')
+    return false;
+  const char *text = tutti_category_of(table, row, column, digits);
+  return is_written_so(format, text) && tutti_date_read(format, text, days, has_time);
+}
+
 /* --- formats of columns --- */
 
 /* A part of a text, without the blanks around it. */
@@ -80,7 +101,7 @@ struct part {
   size_t length;
 };
 
-static struct part trimmed(const char *begin, const char *end) {
+static struct part part_between(const char *begin, const char *end) {
   while (begin < end && isspace((unsigned char)*begin))
     begin++;
   while (end > begin && isspace((unsigned char)end[-1]))
@@ -92,7 +113,7 @@ static struct part trimmed(const char *begin, const char *end) {
    False: nothing is left. A part that is missing is empty. */
 static bool take_format(const char **rest, struct part *column, struct part *format) {
   const char *begin = *rest, *equals = strchr(begin, '='), *end = begin + strlen(begin);
-  if (trimmed(begin, end).length == 0)
+  if (part_between(begin, end).length == 0)
     return false;
   const char *next = equals ? strchr(equals + 1, '=') : NULL;
   for (const char *c = next; c && c > equals; c--)
@@ -100,8 +121,8 @@ static bool take_format(const char **rest, struct part *column, struct part *for
       end = c;
       break;
     }
-  *column = trimmed(begin, equals ? equals : end);
-  *format = trimmed(equals ? equals + 1 : end, end);
+  *column = part_between(begin, equals ? equals : end);
+  *format = part_between(equals ? equals + 1 : end, end);
   *rest = *end ? end + 1 : end;
   return true;
 }
@@ -111,33 +132,56 @@ static bool is_named(const struct part *part, const char *name) {
 }
 
 const char *tutti_date_format_of(const struct tutti_data_config *config, const char *name,
-                                 char room[TUTTI_DATE_FORMAT_ROOM]) {
+                                 char room[TUTTI_DATE_FORMAT_ROOM], bool *named) {
   const char *rest = config->date_formats;
   struct part column, format;
+  *named = true;
   while (take_format(&rest, &column, &format))
     if (is_named(&column, name)) {
       (void)snprintf(room, TUTTI_DATE_FORMAT_ROOM, "%.*s", (int)format.length, format.begin);
       return room;
     }
+  *named = false;
   return config->date_format;
 }
 
+/* Only inputs hold dates; what is ignored may hold anything. */
+static enum tutti_status check_named(tutti_context *context, const tutti_rows *table, const uint8_t *roles,
+                                     const struct part *column, uint8_t *named) {
+  size_t c = 0;
+  while (c < tutti_rows_columns(table) && !is_named(column, tutti_rows_names(table)[c]))
+    c++;
+  if (c == tutti_rows_columns(table))
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.date_formats: %s has no column '%.*s'",
+                      tutti_rows_origin(table), (int)column->length, column->begin);
+  if (named[c])
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.date_formats: column '%s' is named twice",
+                      tutti_rows_names(table)[c]);
+  if (roles[c] != ROLE_INPUT && roles[c] != ROLE_IGNORED)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "data.date_formats: expected inputs; column '%s' is a target, or in data.groups or "
+                      "data.categorical",
+                      tutti_rows_names(table)[c]);
+  named[c] = true;
+  return TUTTI_OK;
+}
+
 enum tutti_status tutti_date_formats_check(tutti_context *context, const struct tutti_data_config *config,
-                                           const tutti_rows *table) {
+                                           const tutti_rows *table, const uint8_t *roles) {
+  enum tutti_status status = TUTTI_OK;
   const char *rest = config->date_formats;
   struct part column, format;
-  while (take_format(&rest, &column, &format)) {
-    size_t c = 0;
+  uint8_t *named = NULL;
+  TUTTI_TRY(context, tutti_alloc(context, tutti_rows_columns(table), sizeof *named, &named));
+  while (status == TUTTI_OK && take_format(&rest, &column, &format)) {
     if (format.length == 0 || format.length >= TUTTI_DATE_FORMAT_ROOM || memchr(format.begin, '=', format.length))
-      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                        "data.date_formats: expected columns with formats, as in sold = %%m/%%d/%%Y, built = %%Y; "
-                        "found '%s'",
-                        config->date_formats);
-    while (c < tutti_rows_columns(table) && !is_named(&column, tutti_rows_names(table)[c]))
-      c++;
-    if (c == tutti_rows_columns(table))
-      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.date_formats: %s has no column '%.*s'",
-                        tutti_rows_origin(table), (int)column.length, column.begin);
+      status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                          "data.date_formats: expected columns with formats, as in sold = %%m/%%d/%%Y, built = %%Y; "
+                          "found '%s'",
+                          config->date_formats);
+    else
+      status = check_named(context, table, roles, &column, named);
   }
-  return TUTTI_OK;
+  tutti_free(named);
+  return status;
 }

@@ -19,13 +19,20 @@ extern const double tutti_cycle_days[TUTTI_CYCLES];
    unless an offset is given), and *time: whether it has a time of day. False: it is no date. */
 bool tutti_date_read(const char *format, const char *text, double *days, bool *time);
 
+/* Read the date in a cell. A number such as 20240131 is one if the format is given and writes that date in the same
+   digits; leading zeros are lost in a number, which then could be read as another date. */
+bool tutti_date_read_cell(const char *format, const tutti_rows *table, size_t row, size_t column, double *days,
+                          bool *time);
+
 enum { TUTTI_DATE_FORMAT_ROOM = 128 };
-/* How dates of a column are written: what data.date_formats says of it, which is copied to `room`, else
+/* How dates of a column are written: what data.date_formats says of it (*named), which is copied to `room`, else
    data.date_format. */
 const char *tutti_date_format_of(const struct tutti_data_config *config, const char *column,
-                                 char room[TUTTI_DATE_FORMAT_ROOM]);
-/* TUTTI_ERROR_USAGE: data.date_formats is no list of columns with formats, or names a column that the table lacks. */
-TUTTI_NODISCARD enum tutti_status
-tutti_date_formats_check(tutti_context *context, const struct tutti_data_config *config, const tutti_rows *table);
+                                 char room[TUTTI_DATE_FORMAT_ROOM], bool *named);
+/* TUTTI_ERROR_USAGE: data.date_formats is no list of columns with formats, or names a column twice, or one that the
+   table lacks, or that is neither an input nor ignored by its role: roles[columns]. */
+TUTTI_NODISCARD enum tutti_status tutti_date_formats_check(tutti_context *context,
+                                                           const struct tutti_data_config *config,
+                                                           const tutti_rows *table, const uint8_t *roles);
 
 #endif

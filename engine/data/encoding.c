@@ -97,6 +97,7 @@ static enum tutti_status read_number(tutti_context *context, const struct tutti_
                                      const struct tutti_data_column *column, const tutti_rows *table, size_t row,
                                      double *number, bool *missing) {
   enum tutti_cell cell;
+  char buffer[32];
   *number = tutti_column_number(column, table, row, &cell);
   *missing = cell == TUTTI_CELL_MISSING;
   if (cell == TUTTI_CELL_NUMBER)
@@ -104,7 +105,7 @@ static enum tutti_status read_number(tutti_context *context, const struct tutti_
   if (cell == TUTTI_CELL_TEXT)
     return tutti_cell_fail(context, table, row, column->position, "expected a %s, found '%.60s'",
                            column->date_format ? "date, written as in the training data" : "number",
-                           tutti_rows_text(table, row, column->position));
+                           tutti_category_of(table, row, column->position, buffer));
   if (cell == TUTTI_CELL_INFINITE)
     return tutti_cell_fail(context, table, row, column->position, "expected a finite number, found infinity");
   if (encoding->missing != TUTTI_MISSING_MEAN && encoding->missing != TUTTI_MISSING_INDICATOR)

@@ -18,13 +18,18 @@ static void release(struct content *content) {
   tutti_free(content->texts);
 }
 
-static void count_cell(const char *date_format, const tutti_rows *table, size_t row, size_t column,
+static void count_cell(const char *date_format, bool named, const tutti_rows *table, size_t row, size_t column,
                        struct content *content, struct tutti_profile_column *profile) {
   double days;
   bool time;
   switch (tutti_rows_cell(table, row, column)) {
   case TUTTI_CELL_NUMBER:
-    content->numbers[profile->numbers++] = tutti_rows_number(table, row, column);
+    content->numbers[profile->numbers] = tutti_rows_number(table, row, column);
+    if (named && tutti_date_read_cell(date_format, table, row, column, &days, &time)) {
+      content->numbers[profile->numbers] = days;
+      profile->dates++;
+    }
+    profile->numbers++;
     break;
   case TUTTI_CELL_TEXT:
     profile->first_text = profile->texts ? profile->first_text : row;
@@ -45,12 +50,13 @@ static void count_cell(const char *date_format, const tutti_rows *table, size_t 
 
 static enum tutti_content content_of(const struct tutti_data_config *config,
                                      const struct tutti_profile_column *profile) {
+  if (profile->dates > 0 && profile->dates == profile->numbers + profile->texts && config->dates != TUTTI_DATES_TEXTS)
+    return TUTTI_CONTENT_DATES;
   if (profile->numbers > 0)
     return profile->texts > 0 ? TUTTI_CONTENT_MIXED : TUTTI_CONTENT_NUMBERS;
   if (profile->texts == 0)
     return TUTTI_CONTENT_NOTHING;
-  return profile->dates == profile->texts && config->dates != TUTTI_DATES_TEXTS ? TUTTI_CONTENT_DATES
-                                                                                : TUTTI_CONTENT_TEXTS;
+  return TUTTI_CONTENT_TEXTS;
 }
 
 /* --- numbers --- */
@@ -111,10 +117,10 @@ static void count_texts(size_t count, const char **texts, struct tutti_profile_c
 }
 
 /* The days of dates, as numbers. */
-static void take_days(const char *date_format, size_t count, struct content *content) {
+static void take_days(const char *date_format, size_t count, const char *const *texts, double *days) {
   bool time;
   for (size_t i = 0; i < count; i++)
-    (void)tutti_date_read(date_format, content->texts[i], &content->numbers[i], &time);
+    (void)tutti_date_read(date_format, texts[i], &days[i], &time);
 }
 
 /* --- a column --- */
@@ -125,19 +131,22 @@ enum tutti_status tutti_profile_column(tutti_context *context, const struct tutt
   size_t rows = tutti_rows_count(table);
   struct content content = {0};
   char room[TUTTI_DATE_FORMAT_ROOM];
-  const char *date_format = tutti_date_format_of(config, tutti_rows_names(table)[column], room);
+  bool named;
+  const char *date_format = tutti_date_format_of(config, tutti_rows_names(table)[column], room, &named);
   profile->name = tutti_rows_names(table)[column];
   profile->low = profile->high = profile->mean = profile->deviation = NAN;
   TUTTI_TRY_OUT(context, tutti_useless_find(context, config, table, column, &profile->useless));
   TUTTI_TRY_OUT(context, tutti_alloc(context, rows, sizeof *content.numbers, &content.numbers));
   TUTTI_TRY_OUT(context, tutti_alloc(context, rows, sizeof(const char *), &content.texts));
   for (size_t r = 0; r < rows; r++)
-    count_cell(date_format, table, r, column, &content, profile);
+    count_cell(date_format, named && config->dates != TUTTI_DATES_TEXTS, table, r, column, &content, profile);
   profile->content = content_of(config, profile);
   if (profile->content == TUTTI_CONTENT_DATES)
-    take_days(date_format, profile->texts, &content);
-  if (profile->content == TUTTI_CONTENT_DATES || profile->numbers > 0)
-    measure(profile->numbers ? profile->numbers : profile->texts, content.numbers, profile);
+    take_days(date_format, profile->texts, content.texts, content.numbers + profile->numbers);
+  if (profile->content == TUTTI_CONTENT_DATES)
+    measure(profile->dates, content.numbers, profile);
+  else if (profile->numbers > 0)
+    measure(profile->numbers, content.numbers, profile);
   else if (profile->texts > 0)
     count_texts(profile->texts, content.texts, profile);
 out:

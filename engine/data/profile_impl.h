@@ -28,7 +28,7 @@ struct tutti_profile_column {
   enum tutti_role role;
   enum tutti_content content;
   enum tutti_useless useless;
-  size_t numbers, texts, dates, missing, infinite; /* dates are texts, too */
+  size_t numbers, texts, dates, missing, infinite; /* dates are texts or numbers, too */
   size_t first_text, first_other;                  /* the row of the first text, and of the first that is no date */
   double low, high, mean, deviation;               /* of numbers, or of the days of dates; NaN without */
   bool whole;                                      /* all numbers are whole */

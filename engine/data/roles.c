@@ -86,7 +86,7 @@ enum tutti_status tutti_roles_find(tutti_context *context, const struct tutti_da
   TUTTI_TRY(context, give_roles(context, table, "ignore", config->ignore, ROLE_IGNORED, roles));
   TUTTI_TRY(context, give_roles(context, table, "groups", config->groups, ROLE_GROUPS, roles));
   TUTTI_TRY(context, give_roles(context, table, "categorical", config->categorical, ROLE_CATEGORIES, roles));
-  return tutti_date_formats_check(context, config, table);
+  return tutti_date_formats_check(context, config, table, roles);
 }
 
 /* --- cells --- */
@@ -232,25 +232,29 @@ static enum tutti_status take_categories(tutti_context *context, const struct tu
                           : collect_categories(context, table, split, column);
 }
 
-/* Are the texts of a column dates? Then it is a column of dates; one among them that is none is a mistake, unless dates
-   are the exception. */
+/* Are the cells of a column dates? Then it is a column of dates; one among them that is none is a mistake, unless dates
+   are the exception. In a column that is `named` as one of dates it always is. */
 static enum tutti_status take_dates(tutti_context *context, const struct tutti_data_config *config,
-                                    const tutti_rows *table, const uint8_t *split, struct tutti_data_column *column) {
+                                    const tutti_rows *table, const uint8_t *split, const char *format, bool named,
+                                    struct tutti_data_column *column) {
   bool times = false, time;
   size_t dates = 0, others = 0, first = 0;
   double days;
-  char room[TUTTI_DATE_FORMAT_ROOM];
-  const char *format = tutti_date_format_of(config, tutti_rows_names(table)[column->position], room);
+  char buffer[32];
   for (size_t r = 0; r < tutti_rows_count(table); r++) {
     if (split[r] == TUTTI_UNUSED || tutti_rows_cell(table, r, column->position) == TUTTI_CELL_MISSING)
       continue;
-    if (tutti_date_read(format, tutti_rows_text(table, r, column->position), &days, &time)) {
+    if (tutti_date_read_cell(format, table, r, column->position, &days, &time)) {
       times = times || time;
       dates++;
     } else if (others++ == 0) {
       first = r;
     }
   }
+  if (named && others > 0)
+    return tutti_cell_fail(context, table, first, column->position,
+                           "expected a date, written as %s (data.date_formats), found '%.60s'", format,
+                           tutti_category_of(table, first, column->position, buffer));
   if (dates <= others)
     return TUTTI_OK;
   if (others > 0)
@@ -275,9 +279,12 @@ static enum tutti_status take_input(tutti_context *context, const struct tutti_d
                                     struct tutti_data_column *column) {
   struct census census = count_cells(table, split, position);
   bool texts = census.texts > 0 && census.numbers == 0;
+  bool named;
+  char room[TUTTI_DATE_FORMAT_ROOM];
   TUTTI_TRY(context, start_column(context, table, position, column));
-  if (texts && !categories && config->dates != TUTTI_DATES_TEXTS)
-    TUTTI_TRY(context, take_dates(context, config, table, split, column));
+  const char *format = tutti_date_format_of(config, tutti_rows_names(table)[position], room, &named);
+  if ((texts || named) && !categories && config->dates != TUTTI_DATES_TEXTS)
+    TUTTI_TRY(context, take_dates(context, config, table, split, format, named, column));
   if (categories || (texts && !column->date_format))
     return take_categories(context, config, table, split, column);
   column->marks_missing = census.missing > 0 && config->missing == TUTTI_MISSING_INDICATOR;

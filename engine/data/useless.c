@@ -60,14 +60,16 @@ static enum tutti_status all_differ(tutti_context *context, const tutti_rows *ta
 enum tutti_status tutti_useless_find(tutti_context *context, const struct tutti_data_config *config,
                                      const tutti_rows *table, size_t column, enum tutti_useless *useless) {
   char room[TUTTI_DATE_FORMAT_ROOM];
-  struct seen seen = look(tutti_date_format_of(config, tutti_rows_names(table)[column], room), table, column);
-  bool differ = false;
+  bool differ = false, named;
+  const char *format = tutti_date_format_of(config, tutti_rows_names(table)[column], room, &named);
+  struct seen seen = look(format, table, column);
   *useless = TUTTI_USEFUL;
   if (seen.numbers + seen.texts == 0)
     *useless = TUTTI_EMPTY;
   else if (seen.numbers == 0 ? seen.one_text : seen.texts == 0 && seen.one_number)
     *useless = TUTTI_CONSTANT;
-  else if (seen.texts == 0 && seen.count_up && seen.numbers == tutti_rows_count(table) && seen.numbers >= FEW_ROWS)
+  else if (!named && seen.texts == 0 && seen.count_up && seen.numbers == tutti_rows_count(table) &&
+           seen.numbers >= FEW_ROWS)
     *useless = TUTTI_ROW_NUMBERS;
   if (*useless != TUTTI_USEFUL || seen.numbers > 0 || seen.dates || seen.texts < FEW_ROWS)
     return TUTTI_OK;

@@ -129,6 +129,31 @@ done
 tutti validate dates.ini --set data.path=american.csv --set data.target=y --set "data.date_formats=bought = %b %d, %Y, sold = %Y"
 expect_code 2
 expect_err "american.csv has no column 'bought'"
+for wrong in "sold = %m/%d/%Y, sold = %Y:column 'sold' is named twice" "y = %d:expected inputs; column 'y' is a target" \
+  "sold = %Q:row 0, column 'sold': expected a date, written as %Q" "sold = %m/%d/%Y,:expected a date, written as %m/%d/%Y,"; do
+  tutti validate dates.ini --set data.path=american.csv --set data.target=y --set data.ignore=seen --set "data.date_formats=${wrong%%:*}"
+  expect_code 2
+  expect_err "${wrong#*:}"
+done
+# Numbers are dates where a format is given, and only if it writes them so: leading zeros are lost.
+awk 'BEGIN { print "day;back;year;y"; for (i = 0; i < 40; i++) printf "2024%02d%02d;%02d%02d2024;%d;%d\n", i % 12 + 1, i % 28 + 1, i % 28 + 1, i % 12 + 1, 1980 + i, i % 12 }' >compact.csv
+compact=(--set data.path=compact.csv --set data.target=y --set data.ignore=back --set "data.date_formats=day = %Y%m%d, year = %Y")
+tutti validate dates.ini "${compact[@]}" --set data.useless=ignore --json
+expect_code 0
+expect_json dates profile columns 0 content
+expect_json 19723.0 profile columns 0 min
+expect_json dates profile columns 2 content
+expect_json 3652.0 profile columns 2 min
+tutti run dates.ini "${compact[@]}" --quiet --out compact
+expect_code 0
+expect_in compact/data.json '"date": "%Y%m%d"' '"date": "%Y"'
+printf 'day;year\n20241231;2001\n20241331;2001\n' >new.csv
+tutti predict compact new.csv
+expect_code 0
+expect_err "row 1, column 'day': expected a date, written as in the training data, found '20241331'" "1 of 2 rows"
+tutti validate dates.ini --set data.path=compact.csv --set data.target=y --set "data.date_formats=back = %d%m%Y"
+expect_code 2
+expect_err "row 0, column 'back': expected a date, written as %d%m%Y (data.date_formats), found '1012024'"
 
 # Long names and values are cut between characters, and columns stay below each other.
 long=$(printf 'αβγδε%.0s' 1 2 3 4 5 6)
