@@ -94,7 +94,7 @@ expect_out "epistemic-within" "4 of 4 done, 0 failed"
 # shellcheck disable=SC2086 # words of options
 tutti validate process.ini $classes_of --set head.kind=softmax
 expect_code 2
-expect_err "backend gp learns values, and the target is a class; take svm, trees or a network"
+expect_err "backend gp: it learns values, and the target is a class; take svm, trees or a network"
 
 available svm || { echo "skipped: the libraries of the learners are not there"; exit 77; }
 
