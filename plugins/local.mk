@@ -12,6 +12,7 @@ noinst_LTLIBRARIES += libmpifiles.la
 libmpifiles_la_LDFLAGS =
 libmpifiles_la_SOURCES = %D%/executor/mpi/depot.c %D%/executor/mpi/depot.h %D%/executor/mpi/freight.c %D%/executor/mpi/freight.h
 libmpifiles_la_SOURCES += %D%/executor/mpi/scratch.c %D%/executor/mpi/scratch.h
+libmpifiles_la_SOURCES += %D%/executor/mpi/sweep.c %D%/executor/mpi/sweep.h
 libmpifiles_la_SOURCES += %D%/executor/mpi/wire.c %D%/executor/mpi/wire.h
 # Linked with MPI, and loaded only by executor mpi when it is used; without it the plugin says what it lacks.
 if HAVE_MPI

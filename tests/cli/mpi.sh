@@ -7,7 +7,7 @@
 
 make_table
 regression_recipe >networks.ini
-function_recipe function 0.05 60 | sed 's/^\[run\]/[run]\nwindow = 12\nretries = 5/' >function.ini
+function_recipe function 0.2 60 | sed 's/^\[run\]/[run]\nwindow = 12\nretries = 5/' >function.ini
 
 # Without mpirun it says how it is started, and nothing is written.
 env -u OMPI_COMM_WORLD_SIZE -u PMIX_RANK -u PMI_RANK -u PMI_SIZE \
@@ -53,15 +53,16 @@ same one four
 
 # Without shared files: folders of the agents' own, which are gone at the end, and the same bits. One that an agent has
 # left behind is removed, and one in use stays.
-mkdir -p scratch/tutti-agent-stale/trials scratch/tutti-agent-busy
-touch scratch/tutti-agent-stale/lock scratch/tutti-agent-busy/lock
-exec 9>scratch/tutti-agent-busy/lock
+host=$(uname -n)
+mkdir -p "scratch/tutti-agent-$host-stale1/trials" "scratch/tutti-agent-$host-busy12"
+touch "scratch/tutti-agent-$host-stale1/lock" "scratch/tutti-agent-$host-busy12/lock"
+exec 9>"scratch/tutti-agent-$host-busy12/lock"
 flock -n 9
 ranks 4 run networks.ini --out apart --quiet --set executor.shared=no --set executor.scratch="$PWD/scratch"
 expect_code 0
 same one apart
 checks=$((checks + 2))
-[ "$(ls scratch)" = tutti-agent-busy ] || complain "expected no folder of an agent, found $(ls scratch)"
+[ "$(ls scratch)" = "tutti-agent-$host-busy12" ] || complain "expected no folder of an agent, found $(ls scratch)"
 [ -z "$(find apart -name '*.tmp')" ] || complain 'expected that all files have their names'
 exec 9>&-
 rm -r scratch/*

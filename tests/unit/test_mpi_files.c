@@ -2,7 +2,9 @@
    played by a list of messages. */
 #include "plugins/executor/mpi/depot.h"
 #include "plugins/executor/mpi/scratch.h"
+#include "plugins/executor/mpi/sweep.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,6 +14,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -51,6 +54,14 @@ static int nothing_comes(bool *come, int *rank, int *tag, size_t *size) {
 }
 
 static const struct mpi_link link_of_lists = {.send = put, .sent = was_sent, .probe = nothing_comes};
+
+/* In place of the C library's: the last file that was removed. */
+static const char *removed;
+__attribute__((visibility("default"))) int unlinkat(int parent, const char *name, int flags) {
+  if (flags == 0 && faccessat(parent, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+    removed = strcmp(name, "lock") == 0 ? "lock" : "another";
+  return (int)syscall(SYS_unlinkat, parent, name, flags);
+}
 
 static tutti_context *context;
 static struct wire wire;
@@ -279,26 +290,80 @@ static void nothing_is_written_outside(void **state) {
   scratch_remove(&scratch);
 }
 
+/* A folder as an agent's, "tutti-agent-HOST-" and the letters, with a lock if so; returns its path. */
+static char *leave(const char *host, const char *letters, bool locked) {
+  char *name, *path;
+  ok(tutti_format(context, &name, "tutti-agent-%s-%s", host, letters));
+  ok(tutti_format(context, &path, "%s/%s", folder, name));
+  assert_int_equal(mkdir(path, 0700), 0);
+  tutti_free(name);
+  if (locked) {
+    ok(tutti_format(context, &name, "tutti-agent-%s-%s/lock", host, letters));
+    free(make_file(name, 0));
+    tutti_free(name);
+  }
+  return path;
+}
+
+static void expect_there(char *path, bool there) {
+  if ((access(path, F_OK) == 0) != there)
+    fail_msg("%s is %s", path, there ? "gone" : "there");
+  tutti_free(path);
+}
+
 static void only_what_is_left_behind_is_removed(void **state) {
+  static const struct timespec old[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
   struct scratch first, second;
-  char path[256];
+  char host[128] = "", *inner, *path;
   (void)state;
-  (void)snprintf(path, sizeof path, "%s/tutti-agent-killed", folder);
-  assert_int_equal(mkdir(path, 0700), 0);
-  free(make_file("tutti-agent-killed/lock", 0));
-  (void)snprintf(path, sizeof path, "%s/tutti-agent-other", folder);
-  assert_int_equal(mkdir(path, 0700), 0);
+  assert_int_equal(gethostname(host, sizeof host - 1), 0);
+  char *killed = leave(host, "killed", true), *fresh = leave(host, "fresh1", false),
+       *half = leave(host, "half12", false);
+  char *open = leave(host, "open12", true), *other = leave("other-node", "killed", true),
+       *longer = leave(host, "longer1", true);
+  ok(tutti_format(context, &inner, "%s/inputs", killed));
+  assert_int_equal(mkdir(inner, 0700), 0);
+  ok(tutti_format(context, &path, "%s/link", inner));
+  assert_int_equal(symlink(open, path), 0); /* what it leads to stays */
+  tutti_free(path);
+  tutti_free(inner);
+  ok(tutti_format(context, &inner, "%s/inputs", half));
+  assert_int_equal(mkdir(inner, 0700), 0);
+  tutti_free(inner);
+  assert_int_equal(utimensat(AT_FDCWD, half, old, 0), 0);
+  assert_int_equal(chmod(open, 0777), 0); /* anybody may put anything there */
   ok(scratch_make(context, folder, &first));
   ok(scratch_make(context, folder, &second));
   assert_string_not_equal(first.path, second.path);
   assert_int_equal(access(first.path, F_OK), 0);
-  assert_int_equal(access(path, F_OK), 0); /* it has no lock: it may be anybody's */
-  (void)snprintf(path, sizeof path, "%s/tutti-agent-killed", folder);
-  assert_int_not_equal(access(path, F_OK), 0);
-  (void)snprintf(path, sizeof path, "%s", first.path);
+  expect_there(killed, false);
+  expect_there(fresh, true); /* it may be one that is being made */
+  expect_there(half, false);
+  expect_there(open, true);
+  expect_there(other, true); /* its lock may be held there */
+  expect_there(longer, true);
+  ok(tutti_strdup(context, first.path, &path));
   scratch_remove(&first);
-  assert_int_not_equal(access(path, F_OK), 0);
+  expect_there(path, false);
   scratch_remove(&second);
+}
+
+/* Killed while it removes a folder, an agent leaves one that the next can tell. */
+static void the_lock_goes_last(void **state) {
+  char host[128] = "", path[256];
+  (void)state;
+  assert_int_equal(gethostname(host, sizeof host - 1), 0);
+  char *killed = leave(host, "killed", true);
+  (void)snprintf(path, sizeof path, "%s/inputs", killed);
+  assert_int_equal(mkdir(path, 0700), 0);
+  for (int i = 0; i < 9; i++) {
+    (void)snprintf(path, sizeof path, "tutti-agent-%s-killed/%d", host, i);
+    free(make_file(path, 0));
+  }
+  removed = NULL;
+  sweep_folder(killed);
+  assert_string_equal(removed, "lock");
+  expect_there(killed, false);
 }
 
 static void a_missing_place_is_named(void **state) {
@@ -468,6 +533,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(a_file_that_changes_is_an_error, begin, end),
       cmocka_unit_test_setup_teardown(nothing_is_written_outside, begin, end),
       cmocka_unit_test_setup_teardown(only_what_is_left_behind_is_removed, begin, end),
+      cmocka_unit_test_setup_teardown(the_lock_goes_last, begin, end),
       cmocka_unit_test_setup_teardown(a_missing_place_is_named, begin, end),
       cmocka_unit_test_setup_teardown(ranks_that_see_the_directory_are_asked, begin, end),
       cmocka_unit_test_setup_teardown(one_that_does_not_is_sent_the_files, begin, end),

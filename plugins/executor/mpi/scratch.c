@@ -1,20 +1,19 @@
 /* scratch.c - an agent's own folder. What lies in it need not outlive a power failure. */
 #include "scratch.h"
 
+#include "sweep.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define SCRATCH_PREFIX "tutti-agent-"
-#define SCRATCH_LOCK "lock"
 
 static enum tutti_status cannot(tutti_context *context, const char *path, const char *doing, int error) {
   return TUTTI_FAIL(context, error == ENOSPC || error == EDQUOT ? TUTTI_ERROR_FULL : TUTTI_ERROR_IO,
@@ -23,58 +22,22 @@ static enum tutti_status cannot(tutti_context *context, const char *path, const 
 
 /* --- the folder --- */
 
-static int remove_one(const char *path, const struct stat *facts, int kind, struct FTW *where) {
-  (void)facts;
-  (void)kind;
-  (void)where;
-  (void)remove(path);
-  return 0;
-}
-
-static void remove_tree(const char *path) {
-  enum { DESCRIPTORS = 16 };
-  (void)nftw(path, remove_one, DESCRIPTORS, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
-}
-
-/* A folder whose lock nobody holds belongs to an agent that is gone. */
-static void sweep_one(tutti_context *context, const char *path) {
-  char *name;
-  if (tutti_format(context, &name, "%s/" SCRATCH_LOCK, path) != TUTTI_OK) {
-    tutti_error_clear(context);
-    return;
-  }
-  int lock = open(name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-  tutti_free(name);
-  if (lock < 0)
-    return;
-  if (flock(lock, LOCK_EX | LOCK_NB) == 0)
-    remove_tree(path);
-  (void)close(lock);
-}
-
-static void sweep(tutti_context *context, const char *parent) {
-  DIR *folder = opendir(parent);
-  const struct dirent *entry;
-  while (folder && (entry = readdir(folder))) {
-    char *path = NULL;
-    if (strncmp(entry->d_name, SCRATCH_PREFIX, strlen(SCRATCH_PREFIX)) != 0)
-      continue;
-    if (tutti_format(context, &path, "%s/%s", parent, entry->d_name) == TUTTI_OK)
-      sweep_one(context, path);
-    else
-      tutti_error_clear(context);
-    tutti_free(path);
-  }
-  if (folder)
-    (void)closedir(folder);
+/* What the folders of this host's agents are called: nodes may share the folder above, but locks perhaps not. */
+static enum tutti_status own_prefix(tutti_context *context, char **prefix) {
+  char host[HOST_NAME_MAX + 1] = "";
+  if (gethostname(host, sizeof host - 1) != 0)
+    (void)strcpy(host, "unknown");
+  for (char *slash = host; (slash = strchr(slash, '/'));)
+    *slash = '-';
+  return tutti_format(context, prefix, "tutti-agent-%s-", host);
 }
 
 /* The lock gets its name when it is held, so that nobody takes the folder for one that was left behind. */
 static enum tutti_status take_lock(tutti_context *context, struct scratch *scratch) {
   enum tutti_status status = TUTTI_OK;
   char *fresh = NULL, *name = NULL;
-  TUTTI_TRY_OUT(context, tutti_format(context, &fresh, "%s/" SCRATCH_LOCK ".new", scratch->path));
-  TUTTI_TRY_OUT(context, tutti_format(context, &name, "%s/" SCRATCH_LOCK, scratch->path));
+  TUTTI_TRY_OUT(context, tutti_format(context, &fresh, "%s/" SWEEP_LOCK ".new", scratch->path));
+  TUTTI_TRY_OUT(context, tutti_format(context, &name, "%s/" SWEEP_LOCK, scratch->path));
   scratch->lock = open(fresh, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (scratch->lock < 0 || flock(scratch->lock, LOCK_EX | LOCK_NB) != 0 || rename(fresh, name) != 0)
     status = cannot(context, name, "lock", errno);
@@ -87,11 +50,15 @@ out:
 enum tutti_status scratch_make(tutti_context *context, const char *parent, struct scratch *scratch) {
   const char *temporary = getenv("TMPDIR");
   enum tutti_status status = TUTTI_OK;
+  char *prefix;
   if (!*parent)
     parent = temporary && *temporary ? temporary : "/tmp";
-  sweep(context, parent);
   *scratch = (struct scratch){.lock = -1};
-  TUTTI_TRY(context, tutti_format(context, &scratch->path, "%s/" SCRATCH_PREFIX "XXXXXX", parent));
+  TUTTI_TRY(context, own_prefix(context, &prefix));
+  sweep_behind(parent, prefix);
+  status = tutti_format(context, &scratch->path, "%s/%sXXXXXX", parent, prefix);
+  tutti_free(prefix);
+  TUTTI_TRY(context, status);
   if (mkdtemp(scratch->path)) {
     status = take_lock(context, scratch);
     if (status != TUTTI_OK)
@@ -107,7 +74,7 @@ enum tutti_status scratch_make(tutti_context *context, const char *parent, struc
 void scratch_remove(struct scratch *scratch) {
   if (!scratch->path)
     return;
-  remove_tree(scratch->path);
+  sweep_folder(scratch->path);
   if (scratch->lock >= 0)
     (void)close(scratch->lock);
   tutti_free(scratch->path);
@@ -120,7 +87,7 @@ void scratch_forget(tutti_context *context, const struct scratch *scratch, const
     tutti_error_clear(context);
     return;
   }
-  remove_tree(path);
+  sweep_folder(path);
   tutti_free(path);
 }
 
