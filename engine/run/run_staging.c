@@ -11,11 +11,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 /* --- what they read --- */
+
+enum { DEEPEST = 32 };
 
 struct visiting {
   tutti_visit_staged *visit;
@@ -71,14 +74,36 @@ static enum tutti_status visit_below(const struct visiting *visiting, tutti_cont
   return S_ISREG(facts.st_mode) ? visit_file(visiting, context, name, path, NULL) : TUTTI_OK;
 }
 
+/* The files of a pattern keep what they are called from its first folder with a letter of patterns on, so that the same
+   pattern finds them, and in the same order. *moved stays NULL if there are none. */
+static enum tutti_status move_pattern(struct visiting *visiting, tutti_context *context, const char *path,
+                                      char **moved) {
+  enum tutti_status status = TUTTI_OK;
+  size_t front = strcspn(path, "*?[\\");
+  glob_t found;
+  while (front > 0 && path[front - 1] != '/')
+    front--;
+  if (glob(path, 0, NULL, &found) != 0)
+    return TUTTI_OK;
+  size_t number = ++visiting->count;
+  for (size_t i = 0; status == TUTTI_OK && i < found.gl_pathc; i++) {
+    char *name;
+    status = tutti_format(context, &name, "inputs/%zu/%s", number, found.gl_pathv[i] + front);
+    if (status == TUTTI_OK)
+      status = visit_below(visiting, context, name, found.gl_pathv[i], DEEPEST);
+    tutti_free(name);
+  }
+  globfree(&found);
+  return status == TUTTI_OK ? tutti_format(context, moved, "inputs/%zu/%s", number, path + front) : status;
+}
+
 /* Implements tutti_move_input. What is not there stays in the recipe as it is, and the worker says what it misses. */
 static enum tutti_status move_input(void *argument, tutti_context *context, const char *path, char **moved) {
-  enum { DEEPEST = 32 };
   struct visiting *visiting = argument;
   const char *slash = strrchr(path, '/');
   *moved = NULL;
   if (access(path, F_OK) != 0)
-    return TUTTI_OK;
+    return move_pattern(visiting, context, path, moved);
   TUTTI_TRY(context, tutti_format(context, moved, "inputs/%zu/%s", ++visiting->count, slash ? slash + 1 : path));
   enum tutti_status status = visit_below(visiting, context, *moved, path, DEEPEST);
   if (status != TUTTI_OK) {
@@ -93,6 +118,9 @@ static enum tutti_status visit_inputs(void *argument, tutti_context *context, tu
   const struct tutti_run_staging *staging = argument;
   struct visiting visiting = {.visit = visit, .visitor = visitor};
   char *recipe;
+  if (!staging->recipe)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "an agent has no files that workers read: only the manager visits them");
   TUTTI_TRY(context, tutti_recipe_print_moved(context, staging->recipe, move_input, &visiting, &recipe));
   enum tutti_status status = visit_file(&visiting, context, tutti_run_file_name(TUTTI_RUN_FILE_RECIPE), NULL, recipe);
   tutti_free(recipe);

@@ -245,6 +245,15 @@ static enum tutti_status take_reply(struct executor_mpi *self, tutti_context *co
   return TUTTI_OK;
 }
 
+/* An agent cannot go on, and the run with it. */
+static enum tutti_status take_failure(tutti_context *context, const struct mpi_agent *agent,
+                                      const struct wire_message *message) {
+  struct wire_head head;
+  TUTTI_TRY(context, wire_read(context, message, &head, sizeof head));
+  enum tutti_status status = head.kind == TUTTI_ERROR_FULL ? TUTTI_ERROR_FULL : TUTTI_ERROR_IO;
+  return TUTTI_FAIL(context, status, "%s: %s", agent->place, message->bytes + sizeof head);
+}
+
 static enum tutti_status handle(struct executor_mpi *self, tutti_context *context, const struct wire_message *message,
                                 struct tutti_reply *reply) {
   struct mpi_agent *agent = &self->agents[message->rank];
@@ -254,7 +263,7 @@ static enum tutti_status handle(struct executor_mpi *self, tutti_context *contex
   case WIRE_HELLO:
     return welcome(context, self, message);
   case WIRE_FAIL:
-    return TUTTI_FAIL(context, TUTTI_ERROR_IO, "rank %d on %s: %s", message->rank, agent->host, message->bytes);
+    return take_failure(context, agent, message);
   case WIRE_REPLY:
     return take_reply(self, context, message, reply);
   case WIRE_ALIVE:
@@ -399,7 +408,7 @@ static enum tutti_status executor_wait_mpi(void *instance, tutti_context *contex
     TUTTI_TRY(context, depot_send(context, &self->depot));
     if (any)
       TUTTI_TRY(context, dispatch(self, context));
-    if (reply->kind != TUTTI_REPLY_NONE || (!any && (tutti_cancelled(context) || tutti_clock() >= end)))
+    if (reply->kind != TUTTI_REPLY_NONE || tutti_cancelled(context) || tutti_clock() >= end)
       return TUTTI_OK;
     /* MPI has nothing to wait on that sleeps. */
     pause = any ? least : fmin(2 * pause, most);

@@ -139,6 +139,12 @@ for rank in 0 1; do
   expect_code 0
   same one full$rank
 done
+# The disk of a node that fills while a worker writes: it is said where.
+spoil 1 "$disk" TUTTI_DISK_ROOM=40000 # more than it is sent
+spoiled_ranks 2 run networks.ini --out full2 --quiet --set run.budget=20
+checks=$((checks + 1))
+[ $code -ne 0 ] || complain 'expected an error'
+expect_err 'at rank 1 on ' 'No space left on device'
 checks=$((checks + 1))
 [ -z "$(ls scratch)" ] || complain "expected no folder of an agent, found $(ls scratch)"
 

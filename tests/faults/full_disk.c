@@ -12,7 +12,7 @@
 
 static atomic_llong room;
 static ssize_t (*real_write)(int, const void *, size_t);
-static ssize_t (*real_pwrite)(int, const void *, size_t, off64_t);
+static ssize_t (*real_pwrite)(int, const void *, size_t, off64_t); /* on 64 bits, pwrite is the same */
 
 __attribute__((constructor)) static void begin(void) {
   const char *text = getenv("TUTTI_DISK_ROOM");
@@ -46,4 +46,9 @@ EXPORT ssize_t pwrite64(int descriptor, const void *data, size_t bytes, off64_t 
     return real_pwrite(descriptor, data, part, offset);
   errno = ENOSPC;
   return -1;
+}
+
+EXPORT ssize_t pwrite(int descriptor, const void *data, size_t bytes, off_t offset);
+EXPORT ssize_t pwrite(int descriptor, const void *data, size_t bytes, off_t offset) {
+  return pwrite64(descriptor, data, bytes, offset);
 }

@@ -142,6 +142,34 @@ static void folders_travel_with_all_that_is_in_them(void **state) {
   tutti_free(seen.recipe);
 }
 
+/* A pattern finds the same files where they lie then, in folders or not. */
+static void files_of_a_pattern_travel(void **state) {
+  struct seen seen = {.names = ""};
+  char path[128];
+  (void)state;
+  write_file("table.csv", "a,y\n1,2\n");
+  (void)snprintf(path, sizeof path, "%s/splits", folder);
+  assert_int_equal(mkdir(path, 0700), 0);
+  (void)snprintf(path, sizeof path, "%s/splits/a1", folder);
+  assert_int_equal(mkdir(path, 0700), 0);
+  write_file("splits/test_1.txt", "0\n");
+  write_file("splits/test_2.txt", "0\n");
+  write_file("splits/other.txt", "0\n");
+  write_file("splits/a1/shift.npy", "x");
+  load(
+      "[data]\npath = table.csv\ntarget = y\nshift_path = splits/a?/shift.npy\n[fit]\ntest_rows = splits/test_*.txt\n");
+  ok(staging.visit(staging.argument, context, see, &seen));
+  expect_seen(&seen, "/test_1.txt <- splits/test_1.txt\n", true);
+  expect_seen(&seen, "/test_2.txt <- splits/test_2.txt\n", true);
+  expect_seen(&seen, "/a1/shift.npy <- splits/a1/shift.npy\n", true);
+  expect_seen(&seen, "other", false);
+  assert_non_null(strstr(seen.recipe, "\nshift_path = inputs/2/a?/shift.npy "));
+  assert_non_null(strstr(seen.recipe, "\ntest_rows = inputs/3/test_*.txt "));
+  tutti_free(seen.recipe);
+  staged.recipe = NULL; /* as in an agent */
+  assert_int_equal(staging.visit(staging.argument, context, see, &seen), TUTTI_ERROR_USAGE);
+}
+
 /* --- what they write --- */
 
 static enum tutti_status put(const char *name, uint64_t offset, uint64_t total, const char *text) {
@@ -277,6 +305,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(workers_get_what_they_read, begin, end),
       cmocka_unit_test_setup_teardown(folders_travel_with_all_that_is_in_them, begin, end),
+      cmocka_unit_test_setup_teardown(files_of_a_pattern_travel, begin, end),
       cmocka_unit_test_setup_teardown(a_file_has_its_name_when_it_is_whole, begin, end),
       cmocka_unit_test_setup_teardown(files_are_those_that_the_reply_tells_of, begin, end),
       cmocka_unit_test_setup_teardown(what_did_not_come_whole_is_forgotten, begin, end),

@@ -42,24 +42,15 @@ static enum tutti_status say_hello(tutti_context *context, const struct agent *a
   return wire_send(agent->wire, context, 0, WIRE_HELLO, &hello, sizeof hello);
 }
 
-/* Also between two messages: while files come, the next one is always there. */
-static enum tutti_status say_alive(tutti_context *context, struct serving *serving) {
-  double now = tutti_clock();
-  if (now - serving->spoke < serving->agent->alive)
-    return TUTTI_OK;
-  serving->spoke = now;
-  return wire_send(serving->agent->wire, context, 0, WIRE_ALIVE, "", 0);
-}
-
 /* --- what workers print --- */
 
 /* What is new in the log of workers whose folder nobody else sees. */
 static enum tutti_status pass_log(tutti_context *context, struct serving *serving) {
-  enum { PART = 1 << 16, MOST = 16 };
+  enum { PART = 1 << 16, MOST = 16, UNDER_WAY = 4 << 20 };
   const struct agent *agent = serving->agent;
   enum tutti_status status = TUTTI_OK;
   char *path, *bytes = NULL;
-  if (!serving->scratch.path)
+  if (!serving->crew || !serving->scratch.path || agent->wire->unsent[0] > UNDER_WAY)
     return TUTTI_OK;
   TUTTI_TRY(context, tutti_format(context, &path, "%s/%s", serving->scratch.path, agent->setup.staging->log));
   int log = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -79,8 +70,19 @@ static enum tutti_status pass_log(tutti_context *context, struct serving *servin
   return status;
 }
 
+/* Also between two messages: while files come, the next one is always there. */
+static enum tutti_status say_alive(tutti_context *context, struct serving *serving) {
+  double now = tutti_clock();
+  if (now - serving->spoke < serving->agent->alive)
+    return TUTTI_OK;
+  serving->spoke = now;
+  TUTTI_TRY(context, pass_log(context, serving));
+  return wire_send(serving->agent->wire, context, 0, WIRE_ALIVE, "", 0);
+}
+
 /* The error of the context goes to the manager, which ends the run with it. */
-static enum tutti_status tell_failure(tutti_context *context, struct serving *serving) {
+static enum tutti_status tell_failure(tutti_context *context, struct serving *serving, enum tutti_status reason) {
+  const struct wire_head head = {.kind = (uint32_t)reason};
   char why[1024];
   (void)snprintf(why, sizeof why, "%s", tutti_error_message(context));
   tutti_error_clear(context);
@@ -89,7 +91,7 @@ static enum tutti_status tell_failure(tutti_context *context, struct serving *se
   serving->failed = true;
   if (pass_log(context, serving) != TUTTI_OK)
     tutti_error_clear(context);
-  return wire_send(serving->agent->wire, context, 0, WIRE_FAIL, why, strlen(why));
+  return wire_send_text(serving->agent->wire, context, 0, WIRE_FAIL, &head, why);
 }
 
 /* --- beginning and end --- */
@@ -187,16 +189,22 @@ static enum tutti_status store_piece(tutti_context *context, struct serving *ser
   return status;
 }
 
-/* The command of workers, with the scratch folder in place of the run's directory. */
+/* The command of workers, with the scratch folder in place of the run's directory, which is one of its texts: else they
+   would work there. */
 static enum tutti_status move_command(tutti_context *context, struct serving *serving) {
   const struct tutti_executor_setup *setup = &serving->agent->setup;
-  size_t count = 0;
+  size_t count = 0, moved = 0;
   while (setup->worker_command[count])
     count++;
   TUTTI_TRY(context, tutti_alloc(context, count + 1, sizeof *serving->command, &serving->command));
-  for (size_t i = 0; i < count; i++)
-    serving->command[i] =
-        setup->worker_command[i] == setup->directory ? serving->scratch.path : setup->worker_command[i];
+  for (size_t i = 0; i < count; i++) {
+    bool is_directory = strcmp(setup->worker_command[i], setup->directory) == 0;
+    serving->command[i] = is_directory ? serving->scratch.path : setup->worker_command[i];
+    moved += is_directory;
+  }
+  if (moved == 0)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "the command of workers does not name the run's directory, %s",
+                      setup->directory);
   return TUTTI_OK;
 }
 
@@ -257,7 +265,7 @@ static enum tutti_status take_messages(tutti_context *context, struct serving *s
     enum tutti_status status = handle(context, serving, &message);
     tutti_free(message.bytes);
     if (status != TUTTI_OK)
-      TUTTI_TRY(context, tell_failure(context, serving));
+      TUTTI_TRY(context, tell_failure(context, serving, status));
     if (serving->over)
       return TUTTI_OK;
     TUTTI_TRY(context, say_alive(context, serving));
@@ -282,9 +290,9 @@ static enum tutti_status pack(tutti_context *context, struct serving *serving, c
   *text = NULL;
   *serving->parcels_end = parcel;
   serving->parcels_end = &parcel->next;
-  if (head->kind != TUTTI_REPLY_DONE)
-    return TUTTI_OK;
   TUTTI_TRY(context, staging->folder(staging->argument, context, head->trial, &parcel->folder));
+  if (head->kind != TUTTI_REPLY_DONE)
+    return TUTTI_OK; /* what its worker has left is only in the way */
   TUTTI_TRY(context, scratch_collect(context, &serving->scratch, parcel->folder, &parcel->freight));
   parcel->head.files = parcel->freight.count;
   return TUTTI_OK;
@@ -335,7 +343,7 @@ static bool work(tutti_context *context, struct serving *serving, double timeout
     status = pass_replies(context, serving, timeout);
   if (status == TUTTI_OK && !serving->failed)
     status = send_parcels(context, serving);
-  if (status != TUTTI_OK && tell_failure(context, serving) != TUTTI_OK)
+  if (status != TUTTI_OK && tell_failure(context, serving, status) != TUTTI_OK)
     tutti_error_clear(context); /* the next look at messages finds it, too */
   return waits;
 }

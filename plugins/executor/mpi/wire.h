@@ -17,7 +17,7 @@ enum wire_tag {
   WIRE_REPLY,     /* agent: a reply of a worker, after the pieces of its trial's files */
   WIRE_LOG,       /* agent: what its workers have printed */
   WIRE_ALIVE,     /* agent: nothing is new */
-  WIRE_FAIL,      /* agent: it cannot go on; why */
+  WIRE_FAIL,      /* agent: it cannot go on; the status is the head's kind, and the text says why */
   WIRE_REST,      /* manager: end your workers */
   WIRE_BYE        /* manager: the run is over; agent: it has heard so */
 };
@@ -38,7 +38,7 @@ struct wire_loaded {
   uint64_t files;
 };
 
-/* The head of WIRE_REQUEST and WIRE_REPLY; a text follows, without its NUL. */
+/* The head of WIRE_REQUEST, WIRE_REPLY and WIRE_FAIL; a text follows, without its NUL. */
 struct wire_head {
   uint64_t trial;
   uint32_t kind, worker; /* of a reply */
