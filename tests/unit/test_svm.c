@@ -619,6 +619,38 @@ static void torn_weights_are_refused(void **state) {
   learning_end(&learning);
 }
 
+/* --- what a prediction costs ------------------------------------------------------------------------------------- */
+
+static double flops_of(const struct learning *learning, bool counts) {
+  tutti_formula *formula;
+  struct tutti_predicted_terms terms = {.size = sizeof terms};
+  OK((counts ? tutti_formula_create_counting : tutti_formula_create)(learning->context, &formula));
+  terms.inputs = tutti_formula_input(formula, FEATURES);
+  OK(backend_formula_svm(NULL, learning->context, &learning->job, learning->outcome.weights, formula, &terms));
+  OK(tutti_formula_status(formula));
+  double flops = tutti_formula_flops(formula);
+  tutti_formula_destroy(formula);
+  return flops;
+}
+
+/* A formula that only counts costs what the whole one does. */
+static void costs_are_counted_by_shapes(void **state) {
+  struct rows rows;
+  struct learning learning;
+  (void)state;
+  draw_rows(&rows, 3);
+  for (int folds = 0; folds < 2; folds++) {
+    struct machine_config config = usual;
+    config.folds = folds ? 3 : 0; /* probabilities, or votes */
+    begin_classes(&learning, &rows, 3);
+    finish(&learning, &config);
+    double flops = flops_of(&learning, false);
+    assert_true(flops > 2.0 * FEATURES * (double)tensor(&learning, "0.vectors")->shape[0]);
+    assert_true(flops_of(&learning, true) == flops);
+    learning_end(&learning);
+  }
+}
+
 /* --- folds ------------------------------------------------------------------------------------------------------- */
 
 static void folds_have_equal_shares(void **state) {
@@ -670,6 +702,7 @@ int main(void) {
       cmocka_unit_test(what_is_not_finite_is_a_failed_trial),
       cmocka_unit_test(cancelling_ends_it_between_machines),
       cmocka_unit_test(torn_weights_are_refused),
+      cmocka_unit_test(costs_are_counted_by_shapes),
       cmocka_unit_test(folds_have_equal_shares),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
