@@ -11,7 +11,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <glob.h>
+#include <fnmatch.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -74,27 +74,34 @@ static enum tutti_status visit_below(const struct visiting *visiting, tutti_cont
   return S_ISREG(facts.st_mode) ? visit_file(visiting, context, name, path, NULL) : TUTTI_OK;
 }
 
-/* The files of a pattern keep what they are called from its first folder with a letter of patterns on, so that the same
-   pattern finds them, and in the same order. *moved stays NULL if there are none. */
+/* The name behind the folder is a pattern, as of fit.test_rows: its files go into one folder, where it finds them.
+   *moved stays NULL if there are none. */
 static enum tutti_status move_pattern(struct visiting *visiting, tutti_context *context, const char *path,
                                       char **moved) {
   enum tutti_status status = TUTTI_OK;
-  size_t front = strcspn(path, "*?[\\");
-  glob_t found;
-  while (front > 0 && path[front - 1] != '/')
-    front--;
-  if (glob(path, 0, NULL, &found) != 0)
-    return TUTTI_OK;
-  size_t number = ++visiting->count;
-  for (size_t i = 0; status == TUTTI_OK && i < found.gl_pathc; i++) {
-    char *name;
-    status = tutti_format(context, &name, "inputs/%zu/%s", number, found.gl_pathv[i] + front);
+  const char *slash = strrchr(path, '/'), *pattern = slash ? slash + 1 : path;
+  size_t number = visiting->count + 1;
+  char *above;
+  TUTTI_TRY(context, tutti_format(context, &above, "%.*s", slash ? (int)(slash + 1 - path) : 1, slash ? path : "."));
+  DIR *folder = opendir(above);
+  for (const struct dirent *entry; folder && status == TUTTI_OK && (entry = readdir(folder));) {
+    char *name = NULL, *file = NULL;
+    if (fnmatch(pattern, entry->d_name, FNM_PERIOD) != 0)
+      continue;
+    visiting->count = number;
+    status = tutti_format(context, &name, "inputs/%zu/%s", number, entry->d_name);
     if (status == TUTTI_OK)
-      status = visit_below(visiting, context, name, found.gl_pathv[i], DEEPEST);
+      status = tutti_format(context, &file, "%s/%s", above, entry->d_name);
+    if (status == TUTTI_OK)
+      status = visit_below(visiting, context, name, file, DEEPEST);
     tutti_free(name);
+    tutti_free(file);
   }
-  globfree(&found);
-  return status == TUTTI_OK ? tutti_format(context, moved, "inputs/%zu/%s", number, path + front) : status;
+  if (folder)
+    (void)closedir(folder);
+  tutti_free(above);
+  bool any = visiting->count == number;
+  return status == TUTTI_OK && any ? tutti_format(context, moved, "inputs/%zu/%s", number, pattern) : status;
 }
 
 /* Implements tutti_move_input. What is not there stays in the recipe as it is, and the worker says what it misses. */

@@ -142,29 +142,25 @@ static void folders_travel_with_all_that_is_in_them(void **state) {
   tutti_free(seen.recipe);
 }
 
-/* A pattern finds the same files where they lie then, in folders or not. */
+/* A pattern finds the same files where they lie then; the folder before it is taken as it is called. */
 static void files_of_a_pattern_travel(void **state) {
   struct seen seen = {.names = ""};
   char path[128];
   (void)state;
   write_file("table.csv", "a,y\n1,2\n");
-  (void)snprintf(path, sizeof path, "%s/splits", folder);
+  (void)snprintf(path, sizeof path, "%s/splits[1]", folder);
   assert_int_equal(mkdir(path, 0700), 0);
-  (void)snprintf(path, sizeof path, "%s/splits/a1", folder);
-  assert_int_equal(mkdir(path, 0700), 0);
-  write_file("splits/test_1.txt", "0\n");
-  write_file("splits/test_2.txt", "0\n");
-  write_file("splits/other.txt", "0\n");
-  write_file("splits/a1/shift.npy", "x");
+  write_file("splits[1]/test_1.txt", "0\n");
+  write_file("splits[1]/test_2.txt", "0\n");
+  write_file("splits[1]/other.txt", "0\n");
   load(
-      "[data]\npath = table.csv\ntarget = y\nshift_path = splits/a?/shift.npy\n[fit]\ntest_rows = splits/test_*.txt\n");
+      "[data]\npath = table.csv\ntarget = y\nshift_path = splits[1]/none_*\n[fit]\ntest_rows = splits[1]/test_*.txt\n");
   ok(staging.visit(staging.argument, context, see, &seen));
-  expect_seen(&seen, "/test_1.txt <- splits/test_1.txt\n", true);
-  expect_seen(&seen, "/test_2.txt <- splits/test_2.txt\n", true);
-  expect_seen(&seen, "/a1/shift.npy <- splits/a1/shift.npy\n", true);
+  expect_seen(&seen, "inputs/2/test_1.txt <- splits[1]//test_1.txt\n", true);
+  expect_seen(&seen, "inputs/2/test_2.txt <- splits[1]//test_2.txt\n", true);
   expect_seen(&seen, "other", false);
-  assert_non_null(strstr(seen.recipe, "\nshift_path = inputs/2/a?/shift.npy "));
-  assert_non_null(strstr(seen.recipe, "\ntest_rows = inputs/3/test_*.txt "));
+  assert_non_null(strstr(seen.recipe, "\ntest_rows = inputs/2/test_*.txt "));
+  assert_non_null(strstr(seen.recipe, "/splits[1]/none_* "));
   tutti_free(seen.recipe);
   staged.recipe = NULL; /* as in an agent */
   assert_int_equal(staging.visit(staging.argument, context, see, &seen), TUTTI_ERROR_USAGE);
