@@ -29,6 +29,7 @@ EXTRA_DIST += %D%/experiments/nomu-tables.sh
 EXTRA_DIST += %D%/experiments/nomu-bo.py
 EXTRA_DIST += %D%/experiments/nomu-bo.sh
 EXTRA_DIST += %D%/experiments/nomu-bo.tsv
+EXTRA_DIST += %D%/experiments/nomu-bo-medium.tsv
 EXTRA_DIST += %D%/experiments/nomu-tables.tsv
 EXTRA_DIST += %D%/experiments/nes-fashion-mnist.sh
 EXTRA_DIST += %D%/experiments/nes-images.sh
