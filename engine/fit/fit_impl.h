@@ -2,6 +2,7 @@
 #ifndef TUTTI_FIT_IMPL_H
 #define TUTTI_FIT_IMPL_H
 
+#include "engine/data/pattern_impl.h"
 #include "engine/evaluation/bands_impl.h"
 
 #include <tutti/data.h>
@@ -50,11 +51,9 @@ void tutti_fit_release(struct tutti_fit_result *result);
 
 /* --- splits (fit_splits.c) --- */
 
-/* Files of test rows, one for each repeat, in the order of their names. */
 struct tutti_fit_splits {
-  char **paths; /* [count] */
-  size_t count, room;
-  uint64_t contents; /* a hash of what all of them hold, in this order */
+  struct tutti_matches files; /* of test rows, one for each repeat */
+  uint64_t contents;          /* a hash of what all of them hold, in this order */
 };
 /* Find the files that config->test_rows names; a relative name begins in `folder`. The caller releases *splits, also on
    failure. TUTTI_ERROR_USAGE: there is none, or one cannot be read. */

@@ -28,7 +28,7 @@ static enum tutti_status too_few_splits(tutti_context *context, const struct tut
                     "fit.test_rows: %" PRIu64
                     " repeats need as many files of test rows, and %zu are called %s; ask for "
                     "fewer repeats",
-                    repeats, experiment->splits.count, tutti_recipe_fit(experiment->recipe)->test_rows);
+                    repeats, experiment->splits.files.count, tutti_recipe_fit(experiment->recipe)->test_rows);
 }
 
 enum tutti_status tutti_experiment_load(tutti_context *context, const struct tutti_experiment *experiment,
@@ -43,12 +43,12 @@ enum tutti_status tutti_experiment_load(tutti_context *context, const struct tut
   TUTTI_TRY_OUT(context, tutti_config_copy(context, tutti_recipe_data(recipe), &data));
   if (fit && fit->gaps)
     TUTTI_TRY_OUT(context, tutti_config_set_number(context, data, "gap", (double)trial));
-  if (experiment->splits.count > 0) {
-    if (trial >= experiment->splits.count) {
+  if (experiment->splits.files.count > 0) {
+    if (trial >= experiment->splits.files.count) {
       status = too_few_splits(context, experiment, trial + 1);
       goto out;
     }
-    TUTTI_TRY_OUT(context, tutti_config_set(context, data, "test_rows", experiment->splits.paths[trial]));
+    TUTTI_TRY_OUT(context, tutti_config_set(context, data, "test_rows", experiment->splits.files.paths[trial]));
   }
   TUTTI_TRY_OUT(context, tutti_source_create(context, experiment->host, "data", &setup, &source));
   status = tutti_dataset_load(context, data, tutti_recipe_head(recipe), source, tutti_recipe_folder(recipe),
@@ -330,9 +330,10 @@ static enum tutti_status check_validation(tutti_context *context, const struct t
 /* Is there a file of test rows for each repeat, and does each fit the data? */
 static enum tutti_status check_splits(tutti_context *context, const struct tutti_experiment *experiment) {
   for (uint64_t repeat = 1; repeat < experiment->facts.budget; repeat++) {
-    if (repeat >= experiment->splits.count)
+    if (repeat >= experiment->splits.files.count)
       return too_few_splits(context, experiment, experiment->facts.budget);
-    TUTTI_TRY(context, tutti_dataset_check_test_rows(context, experiment->dataset, experiment->splits.paths[repeat]));
+    TUTTI_TRY(context,
+              tutti_dataset_check_test_rows(context, experiment->dataset, experiment->splits.files.paths[repeat]));
   }
   return TUTTI_OK;
 }
@@ -344,7 +345,7 @@ static enum tutti_status check_fit(tutti_context *context, const struct tutti_ex
           ? TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.folds: a fit trains on the training rows alone; leave it out")
           : tutti_fit_check(context, &fit);
   if (status == TUTTI_OK)
-    status = experiment->splits.count > 0 ? check_splits(context, experiment) : TUTTI_OK;
+    status = experiment->splits.files.count > 0 ? check_splits(context, experiment) : TUTTI_OK;
   return status == TUTTI_OK ? TUTTI_OK : tutti_recipe_place(context, experiment->recipe, status);
 }
 
@@ -430,7 +431,7 @@ out:
 uint64_t tutti_experiment_fingerprint(const struct tutti_experiment *experiment) {
   uint64_t data = experiment->dataset ? tutti_dataset_fingerprint(experiment->dataset) : 0;
   const uint64_t *contents = &experiment->splits.contents;
-  return experiment->splits.count > 0 ? tutti_hash(data, contents, sizeof *contents) : data;
+  return experiment->splits.files.count > 0 ? tutti_hash(data, contents, sizeof *contents) : data;
 }
 
 uint64_t tutti_experiment_rows_fingerprint(const struct tutti_experiment *experiment) {

@@ -3,6 +3,7 @@
 #include "run_staging.h"
 
 #include "core/base/file_impl.h"
+#include "engine/data/pattern_impl.h"
 #include "engine/recipe/recipe_impl.h"
 #include "record_impl.h"
 #include "run_files.h"
@@ -11,7 +12,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -78,30 +78,25 @@ static enum tutti_status visit_below(const struct visiting *visiting, tutti_cont
    *moved stays NULL if there are none. */
 static enum tutti_status move_pattern(struct visiting *visiting, tutti_context *context, const char *path,
                                       char **moved) {
-  enum tutti_status status = TUTTI_OK;
-  const char *slash = strrchr(path, '/'), *pattern = slash ? slash + 1 : path;
-  size_t number = visiting->count + 1;
-  char *above;
-  TUTTI_TRY(context, tutti_format(context, &above, "%.*s", slash ? (int)(slash + 1 - path) : 1, slash ? path : "."));
-  DIR *folder = opendir(above);
-  for (const struct dirent *entry; folder && status == TUTTI_OK && (entry = readdir(folder));) {
-    char *name = NULL, *file = NULL;
-    if (fnmatch(pattern, entry->d_name, FNM_PERIOD) != 0)
-      continue;
-    visiting->count = number;
-    status = tutti_format(context, &name, "inputs/%zu/%s", number, entry->d_name);
-    if (status == TUTTI_OK)
-      status = tutti_format(context, &file, "%s/%s", above, entry->d_name);
-    if (status == TUTTI_OK)
-      status = visit_below(visiting, context, name, file, DEEPEST);
-    tutti_free(name);
-    tutti_free(file);
+  struct tutti_matches matches;
+  enum tutti_status status = tutti_matches_find(context, path, &matches);
+  const char *slash = strrchr(path, '/');
+  if (status == TUTTI_ERROR_USAGE) { /* there is no such folder */
+    tutti_error_clear(context);
+    status = TUTTI_OK;
   }
-  if (folder)
-    (void)closedir(folder);
-  tutti_free(above);
-  bool any = visiting->count == number;
-  return status == TUTTI_OK && any ? tutti_format(context, moved, "inputs/%zu/%s", number, pattern) : status;
+  visiting->count += matches.count > 0;
+  for (size_t i = 0; status == TUTTI_OK && i < matches.count; i++) {
+    char *name = NULL;
+    status = tutti_format(context, &name, "inputs/%zu%s", visiting->count, strrchr(matches.paths[i], '/'));
+    if (status == TUTTI_OK)
+      status = visit_below(visiting, context, name, matches.paths[i], DEEPEST);
+    tutti_free(name);
+  }
+  if (status == TUTTI_OK && matches.count > 0)
+    status = tutti_format(context, moved, "inputs/%zu/%s", visiting->count, slash ? slash + 1 : path);
+  tutti_matches_release(&matches);
+  return status;
 }
 
 /* Implements tutti_move_input. What is not there stays in the recipe as it is, and the worker says what it misses. */

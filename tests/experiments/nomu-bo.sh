@@ -4,8 +4,7 @@
 #   nomu-bo.sh OUT
 #
 # OUT gets the runs, which are resumed if they are there, their regrets, regrets.tsv, and the tables in Markdown, table.md; nomu-bo.tsv and
-# nomu-bo-medium.tsv beside this script
-# keep the regrets that docs/nomu.md tells of. From the environment, with defaults:
+# nomu-bo-medium.tsv beside this script keep the regrets that docs/nomu.md tells of. From the environment, with defaults:
 #   DIMENSIONS  5
 #   FUNCTIONS   "levy rosenbrock g perm bnn"; of bnn each seed draws another function
 #   METHODS     "nomu gp mc-dropout deep-ensemble hyper-deep-ensemble plain-gp random"; plain-gp: the bound of one deviation, which no mean width

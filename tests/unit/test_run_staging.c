@@ -156,8 +156,8 @@ static void files_of_a_pattern_travel(void **state) {
   load(
       "[data]\npath = table.csv\ntarget = y\nshift_path = splits[1]/none_*\n[fit]\ntest_rows = splits[1]/test_*.txt\n");
   ok(staging.visit(staging.argument, context, see, &seen));
-  expect_seen(&seen, "inputs/2/test_1.txt <- splits[1]//test_1.txt\n", true);
-  expect_seen(&seen, "inputs/2/test_2.txt <- splits[1]//test_2.txt\n", true);
+  expect_seen(&seen, "inputs/2/test_1.txt <- splits[1]/test_1.txt\n", true);
+  expect_seen(&seen, "inputs/2/test_2.txt <- splits[1]/test_2.txt\n", true);
   expect_seen(&seen, "other", false);
   assert_non_null(strstr(seen.recipe, "\ntest_rows = inputs/2/test_*.txt "));
   assert_non_null(strstr(seen.recipe, "/splits[1]/none_* "));
