@@ -117,14 +117,16 @@ static void warn_of_content(const tutti_rows *table, size_t index, const struct 
          column->texts, column->first_other, tutti_rows_text(table, column->first_other, index));
   if (column->infinite > 0)
     warn(warnings, column, "values that are infinite, which is an error: %zu", column->infinite);
-  if (column->role != ROLE_TARGET && column->useless != TUTTI_USEFUL)
-    warn(warnings, column, "it %s; data.useless = ignore leaves such columns out", tutti_useless_text(column->useless));
 }
 
 static void warn_of_input(const struct tutti_data_config *config, const struct tutti_profile_column *column,
                           size_t rows, json_t *warnings) {
   enum { MANY = 50, FAR = 20 };
   bool texts = column->content == TUTTI_CONTENT_TEXTS && column->useless == TUTTI_USEFUL;
+  if (column->useless != TUTTI_USEFUL)
+    warn(warnings, column, "it %s; %s", tutti_useless_text(column->useless),
+         config->useless == TUTTI_USELESS_IGNORE ? "it is kept, since no other column is left as an input"
+                                                 : "data.useless = ignore leaves such columns out");
   if (texts && column->levels > MANY && config->rare == 0)
     warn(warnings, column, "%zu different texts in %zu rows become as many inputs; data.rare = 10 joins the rare ones",
          column->levels, rows);
@@ -164,10 +166,6 @@ static void warn_of(const struct tutti_data_config *config, const tutti_rows *ta
 
 /* --- all columns --- */
 
-static bool is_useless_input(const struct tutti_profile_column *column) {
-  return column->useless != TUTTI_USEFUL && (column->role == ROLE_INPUT || column->role == ROLE_CATEGORIES);
-}
-
 static bool has_dates(const json_t *columns) {
   bool found = false;
   json_t *column;
@@ -182,15 +180,18 @@ static enum tutti_status describe_table(tutti_context *context, const struct tut
                                         const tutti_rows *table, json_t *root) {
   enum tutti_status status = TUTTI_OK;
   json_t *columns = json_array(), *warnings = json_array();
-  uint8_t *roles = NULL;
+  uint8_t *roles = NULL, *kept = NULL;
   TUTTI_TRY_OUT(context, tutti_alloc(context, tutti_rows_columns(table), sizeof *roles, &roles));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, tutti_rows_columns(table), sizeof *kept, &kept));
   TUTTI_TRY_OUT(context, tutti_roles_find(context, config, table, roles));
+  memcpy(kept, roles, tutti_rows_columns(table) * sizeof *kept);
+  if (config->useless == TUTTI_USELESS_IGNORE)
+    TUTTI_TRY_OUT(context, tutti_useless_ignore(context, config, table, kept));
   for (size_t c = 0; c < tutti_rows_columns(table); c++) {
-    struct tutti_profile_column column = {.role = (enum tutti_role)roles[c]};
+    struct tutti_profile_column column = {.role = (enum tutti_role)kept[c]};
     TUTTI_TRY_OUT(context, tutti_profile_column(context, config, table, c, &column));
-    if (config->useless == TUTTI_USELESS_IGNORE && is_useless_input(&column)) {
+    if (kept[c] != roles[c]) {
       (void)warn_of_marks(table, c, &column, warnings); /* then it might say something */
-      column.role = ROLE_IGNORED;
       warn(warnings, &column, "it %s; it is left out", tutti_useless_text(column.useless));
     }
     json_array_append_new(columns, describe(&column));
@@ -204,6 +205,7 @@ static enum tutti_status describe_table(tutti_context *context, const struct tut
 out:
   json_decref(columns);
   json_decref(warnings);
+  tutti_free(kept);
   tutti_free(roles);
   return status;
 }

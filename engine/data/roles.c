@@ -353,8 +353,10 @@ static enum tutti_status take_columns(tutti_context *context, const struct tutti
                       "= drop leaves none",
                       tutti_rows_origin(table), tutti_rows_count(table));
   if (encoding->inputs == 0)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: no column is left as an input beside %zu targets",
-                      tutti_rows_origin(table), encoding->targets);
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "%s: no column is left as an input: of %zu, %zu are targets, and the others were "
+                      "left out (data.ignore, data.useless)",
+                      tutti_rows_origin(table), tutti_rows_columns(table), encoding->targets);
   TUTTI_TRY(context, tutti_alloc(context, encoding->inputs, sizeof *encoding->input, &encoding->input));
   TUTTI_TRY(context, tutti_alloc(context, encoding->targets, sizeof *encoding->target, &encoding->target));
   for (size_t c = 0; c < tutti_rows_columns(table); c++)

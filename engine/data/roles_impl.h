@@ -14,14 +14,15 @@ TUTTI_NODISCARD enum tutti_status tutti_roles_find(tutti_context *context, const
 
 /* Why a column says nothing about any row. */
 enum tutti_useless { TUTTI_USEFUL, TUTTI_CONSTANT, TUTTI_ALL_DIFFERENT, TUTTI_ROW_NUMBERS, TUTTI_EMPTY };
-/* Look at a column: does it have one value alone, texts that all differ, or numbers that go up by 1 from row to row? A
-   table of few rows says too little for the last two. Missing cells are passed over. */
+/* Look at a column: does it have one value alone, texts that all differ, or whole numbers that go up by 1 from row to
+   row? A table of few rows says too little for the last two. Missing cells are passed over. */
 TUTTI_NODISCARD enum tutti_status tutti_useless_find(tutti_context *context, const struct tutti_data_config *config,
                                                      const tutti_rows *table, size_t column,
                                                      enum tutti_useless *useless);
 /* "has one value", ... */
 const char *tutti_useless_text(enum tutti_useless useless);
-/* Ignore the inputs that are useless, and say so in the log. roles[columns]. */
+/* Ignore the inputs that are useless, and say so in the log; but row numbers stay where there is no other input.
+   roles[columns]. */
 TUTTI_NODISCARD enum tutti_status tutti_useless_ignore(tutti_context *context, const struct tutti_data_config *config,
                                                        const tutti_rows *table, uint8_t *roles);
 

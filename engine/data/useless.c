@@ -32,7 +32,7 @@ static struct seen look(const char *date_format, const tutti_rows *table, size_t
     if (cell != TUTTI_CELL_NUMBER)
       continue;
     double number = tutti_rows_number(table, r, column);
-    seen.count_up = seen.count_up && (seen.numbers == 0 || number == last + 1);
+    seen.count_up = seen.count_up && (seen.numbers == 0 ? number == floor(number) : number == last + 1);
     first = seen.numbers == 0 ? number : first;
     seen.one_number = seen.one_number && number == first;
     last = number;
@@ -93,18 +93,31 @@ const char *tutti_useless_text(enum tutti_useless useless) {
   }
 }
 
+static bool is_input(uint8_t role) { return role == ROLE_INPUT || role == ROLE_CATEGORIES; }
+
 enum tutti_status tutti_useless_ignore(tutti_context *context, const struct tutti_data_config *config,
                                        const tutti_rows *table, uint8_t *roles) {
-  for (size_t c = 0; c < tutti_rows_columns(table); c++) {
-    enum tutti_useless useless;
-    if (roles[c] != ROLE_INPUT && roles[c] != ROLE_CATEGORIES)
+  enum tutti_status status = TUTTI_OK;
+  size_t columns = tutti_rows_columns(table), useful = 0;
+  enum tutti_useless *useless;
+  TUTTI_TRY(context, tutti_alloc(context, columns, sizeof *useless, &useless));
+  for (size_t c = 0; c < columns; c++)
+    if (is_input(roles[c])) {
+      TUTTI_TRY_OUT(context, tutti_useless_find(context, config, table, c, &useless[c]));
+      useful += useless[c] == TUTTI_USEFUL;
+    }
+  for (size_t c = 0; c < columns; c++) {
+    /* Where there is no other input, the targets are a function of what counts up: of a year, say. */
+    bool alone = useful == 0 && useless[c] == TUTTI_ROW_NUMBERS;
+    if (!is_input(roles[c]) || useless[c] == TUTTI_USEFUL)
       continue;
-    TUTTI_TRY(context, tutti_useless_find(context, config, table, c, &useless));
-    if (useless == TUTTI_USEFUL)
-      continue;
-    roles[c] = ROLE_IGNORED;
-    tutti_log(context, TUTTI_LOG_INFO, "%s: column '%s' %s; it is left out", tutti_rows_origin(table),
-              tutti_rows_names(table)[c], tutti_useless_text(useless));
+    if (!alone)
+      roles[c] = ROLE_IGNORED;
+    tutti_log(context, TUTTI_LOG_INFO, "%s: column '%s' %s; it is %s", tutti_rows_origin(table),
+              tutti_rows_names(table)[c], tutti_useless_text(useless[c]),
+              alone ? "kept, since no other column is left as an input" : "left out");
   }
-  return TUTTI_OK;
+out:
+  tutti_free(useless);
+  return status;
 }

@@ -55,6 +55,12 @@ tutti validate flats.ini
 expect_code 0
 expect_out "The recipe is valid" "'id': it numbers the rows; it is left out"
 expect_not_in out "which is an error"
+# Numbers of rows are an input where there is no other.
+awk 'BEGIN { print "year,price"; for (i = 0; i < 40; i++) print 1980 + i "," i * i }' >years.csv
+tutti validate flats.ini --set data.path=years.csv
+expect_code 0
+expect_out "The recipe is valid" "'year': it numbers the rows; it is kept, since no other column is left as an input"
+expect_not_in out "left out"
 tutti validate flats.ini --json
 expect_code 0
 checks=$((checks + 1))

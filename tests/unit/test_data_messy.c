@@ -233,6 +233,28 @@ static void useless_columns_may_go(void **state) {
   assert_int_equal(tutti_split_input(split_of("train")).channels, 3);
 }
 
+/* A single input that goes up by one is what the targets are a function of: years, and the middles of years. */
+static void time_is_no_number_of_rows(void **state) {
+  (void)state;
+  for (int half = 0; half < 2; half++) {
+    char text[4096] = "x,unit,y\n";
+    for (int i = 0; i < 24; i++)
+      (void)snprintf(text + strlen(text), 64, "%d%s,m,%d\n", 1900 + i, half ? ".5" : "", i * i);
+    put("a.csv", text);
+    loads(PLAIN "useless=ignore");
+    assert_int_equal(tutti_split_input(split_of("train")).channels, 1);
+    assert_string_equal(tutti_dataset_feature(dataset, 0), "x");
+  }
+  char text[4096] = "x,other,y\n"; /* beside another input, too, where it does not count in whole numbers */
+  for (int i = 0; i < 24; i++)
+    (void)snprintf(text + strlen(text), 64, "%d.5,%d,%d\n", 1900 + i, i % 5, i * i);
+  put("a.csv", text);
+  loads(PLAIN "useless=ignore");
+  assert_int_equal(tutti_split_input(split_of("train")).channels, 2);
+  put("a.csv", "unit,y\nm,1\nm,2\nm,3\nm,4\nm,5\n");
+  refuses("no column is left as an input: of 2, 1 are targets, and the others were left out", PLAIN "useless=ignore");
+}
+
 /* The description of the data is read back to the same encoding, and a torn one is refused. */
 static void descriptions_hold_it_all(void **state) {
   (void)state;
@@ -273,6 +295,7 @@ int main(void) {
                                      data_test(rare_ones_do_not_count_as_categories),
                                      data_test(unseen_categories),
                                      data_test(useless_columns_may_go),
+                                     data_test(time_is_no_number_of_rows),
                                      data_test(descriptions_hold_it_all)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
