@@ -104,8 +104,8 @@ plugin_LTLIBRARIES += backend-cpu.la
 backend_cpu_la_SOURCES = %D%/cpu/cpu.c
 backend_cpu_la_LIBADD = libbackendcpu.la -lm
 # Backend cuda: without the CUDA Toolkit the plugin says what it lacks.
-cuda_engine = %D%/cuda/engine.cu %D%/cuda/device.cuh %D%/cuda/head.cuh %D%/cuda/network.cuh
-cuda_engine += %D%/cuda/optimisers.cuh %D%/cuda/product.cuh %D%/cuda/step.cuh
+cuda_engine = %D%/cuda/engine.cu %D%/cuda/device.cuh %D%/cuda/elements.cuh %D%/cuda/head.cuh
+cuda_engine += %D%/cuda/network.cuh %D%/cuda/optimisers.cuh %D%/cuda/product.cuh %D%/cuda/step.cuh
 cuda_host = %D%/cuda/backend_impl.h %D%/cuda/cuda.c %D%/cuda/ops.c
 cuda_host += %D%/cuda/cuda_impl.h %D%/cuda/engine_impl.h
 cuda_host += %D%/cuda/device.c %D%/cuda/lower.c %D%/cuda/memory.c %D%/cuda/pool.c %D%/cuda/predict.c

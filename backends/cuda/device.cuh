@@ -7,7 +7,10 @@
 
 #include <cuda_runtime.h>
 
+/* The threads of a block that compute; the stream engine has another number. */
+#ifndef CUDA_WORKERS
 #define CUDA_WORKERS (blockDim.x - CUDA_WARP)
+#endif
 #if defined(__CUDACC__)
 #define CUDA_UNROLL _Pragma("unroll")
 #define CUDA_FMA(a, b, c) __fmaf_rn(a, b, c)

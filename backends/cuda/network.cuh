@@ -4,6 +4,7 @@
 #ifndef BACKEND_CUDA_NETWORK_CUH
 #define BACKEND_CUDA_NETWORK_CUH
 
+#include "elements.cuh"
 #include "product.cuh"
 
 /* What a pass through the network is for. */
@@ -13,52 +14,6 @@ struct pass {
   uint64_t key, step;
   double progress;
 };
-
-/* --- activations --- */
-
-#define CUDA_ACTIVATIONS(X)                                                                                            \
-  X(ELU, elu)                                                                                                          \
-  X(GELU, gelu)                                                                                                        \
-  X(HARD_SIGMOID, hard_sigmoid)                                                                                        \
-  X(RELU, relu)                                                                                                        \
-  X(SELU, selu)                                                                                                        \
-  X(SIGMOID, sigmoid)                                                                                                  \
-  X(SOFTPLUS, softplus)                                                                                                \
-  X(SOFTSIGN, softsign)                                                                                                \
-  X(SWISH, swish)                                                                                                      \
-  X(TANH, tanh)                                                                                                        \
-  X(LEAKY_RELU, leaky_relu)
-
-CUDA_PHASE float activate(uint32_t activation, float x, float *slope) {
-  switch (activation) {
-#define ACTIVATE(id, name)                                                                                             \
-  case TUTTI_ACTIVATION_##id:                                                                                          \
-    activate_##name(1, &x, slope);                                                                                     \
-    break;
-    CUDA_ACTIVATIONS(ACTIVATE)
-#undef ACTIVATE
-  }
-  return x;
-}
-
-CPU_KERNEL void derive_gelu(size_t count, const float *values, const float *slope, float *gradient) {
-  derive_from_slope(count, values, slope, gradient);
-}
-CPU_KERNEL void derive_swish(size_t count, const float *values, const float *slope, float *gradient) {
-  derive_from_slope(count, values, slope, gradient);
-}
-
-CUDA_PHASE float derive(uint32_t activation, float value, float slope, float gradient) {
-  switch (activation) {
-#define DERIVE(id, name)                                                                                               \
-  case TUTTI_ACTIVATION_##id:                                                                                          \
-    derive_##name(1, &value, &slope, &gradient);                                                                       \
-    break;
-    CUDA_ACTIVATIONS(DERIVE)
-#undef DERIVE
-  }
-  return gradient;
-}
 
 /* Store a node's number, after its activation. */
 CPU_INLINE void put(const struct block &b, const struct cuda_node &node, uint32_t row, uint32_t column, float x) {
@@ -159,12 +114,6 @@ CUDA_PHASE void forward_norm(const struct block &b, const struct cuda_node &node
 }
 
 /* --- dropout (backends/cpu/drop.c, mask_impl.h) --- */
-
-CPU_INLINE void philox_words(uint64_t key, uint64_t step, uint32_t layer, uint32_t number, uint32_t words[4]) {
-  const uint32_t counter[4] = {number, layer, (uint32_t)step, (uint32_t)(step >> 32)};
-  const uint32_t keys[2] = {(uint32_t)key, (uint32_t)(key >> 32)};
-  philox_block(counter, keys, words);
-}
 
 /* The rate at which a node drops numbers in this pass. */
 CPU_INLINE double drop_rate(const struct cuda_node &node, const struct pass &pass) {

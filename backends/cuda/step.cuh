@@ -6,9 +6,9 @@
 #include "device.cuh"
 #include "optimisers.cuh"
 
-/* The coefficients of step number `step`, from 1. By one thread. */
-CUDA_PHASE void begin_step(const struct cpu_config &config, struct state *s, double rate) {
-  struct cpu_coefficients c = {s->steps, rate, config.momentum, config.beta1, config.beta2, config.epsilon, s->own};
+/* The coefficients of step number `steps`, from 1, but for scale and decay; own[CPU_OWN] is kept from step to step. */
+CUDA_PHASE struct cpu_update update_of(const struct cpu_config &config, uint64_t steps, double rate, double *own) {
+  struct cpu_coefficients c = {steps, rate, config.momentum, config.beta1, config.beta2, config.epsilon, own};
   switch (config.optimiser) {
 #define FIT(id, name)                                                                                                  \
   case CPU_##id: {                                                                                                     \
@@ -24,7 +24,7 @@ CUDA_PHASE void begin_step(const struct cpu_config &config, struct state *s, dou
   for (int i = 0; i < CPU_OWN; i++)
     u.own[i] = (float)c.own[i];
   u.nesterov = config.nesterov;
-  s->update = u;
+  return u;
 }
 
 CPU_INLINE void update_weights(const struct cpu_config &config, const struct cpu_update &u, uint32_t count,
@@ -88,7 +88,7 @@ CUDA_PHASE void step_on(const struct block &b, const struct cuda_job &job, doubl
   float scale = 1;
   if (threadIdx.x == 0) {
     b.state->steps++;
-    begin_step(job.config, b.state, rate);
+    b.state->update = update_of(job.config, b.state->steps, rate, b.state->own);
   }
   if (clips)
     scale = clip(b, job);

@@ -1,0 +1,59 @@
+/* elements.cuh - what is done to a number by itself: activations with their derivatives, and the words that decide
+   which numbers dropout drops (backends/cpu/mask_impl.h). Both engines use them. */
+#ifndef BACKEND_CUDA_ELEMENTS_CUH
+#define BACKEND_CUDA_ELEMENTS_CUH
+
+#include "device.cuh"
+
+#define CUDA_ACTIVATIONS(X)                                                                                            \
+  X(ELU, elu)                                                                                                          \
+  X(GELU, gelu)                                                                                                        \
+  X(HARD_SIGMOID, hard_sigmoid)                                                                                        \
+  X(RELU, relu)                                                                                                        \
+  X(SELU, selu)                                                                                                        \
+  X(SIGMOID, sigmoid)                                                                                                  \
+  X(SOFTPLUS, softplus)                                                                                                \
+  X(SOFTSIGN, softsign)                                                                                                \
+  X(SWISH, swish)                                                                                                      \
+  X(TANH, tanh)                                                                                                        \
+  X(LEAKY_RELU, leaky_relu)
+
+CUDA_PHASE float activate(uint32_t activation, float x, float *slope) {
+  switch (activation) {
+#define ACTIVATE(id, name)                                                                                             \
+  case TUTTI_ACTIVATION_##id:                                                                                          \
+    activate_##name(1, &x, slope);                                                                                     \
+    break;
+    CUDA_ACTIVATIONS(ACTIVATE)
+#undef ACTIVATE
+  }
+  return x;
+}
+
+CPU_KERNEL void derive_gelu(size_t count, const float *values, const float *slope, float *gradient) {
+  derive_from_slope(count, values, slope, gradient);
+}
+CPU_KERNEL void derive_swish(size_t count, const float *values, const float *slope, float *gradient) {
+  derive_from_slope(count, values, slope, gradient);
+}
+
+CUDA_PHASE float derive(uint32_t activation, float value, float slope, float gradient) {
+  switch (activation) {
+#define DERIVE(id, name)                                                                                               \
+  case TUTTI_ACTIVATION_##id:                                                                                          \
+    derive_##name(1, &value, &slope, &gradient);                                                                       \
+    break;
+    CUDA_ACTIVATIONS(DERIVE)
+#undef DERIVE
+  }
+  return gradient;
+}
+
+/* The four words of block `number` of a layer in a step. */
+CPU_INLINE void philox_words(uint64_t key, uint64_t step, uint32_t layer, uint32_t number, uint32_t words[4]) {
+  const uint32_t counter[4] = {number, layer, (uint32_t)step, (uint32_t)(step >> 32)};
+  const uint32_t keys[2] = {(uint32_t)key, (uint32_t)(key >> 32)};
+  philox_block(counter, keys, words);
+}
+
+#endif
