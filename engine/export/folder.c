@@ -239,8 +239,8 @@ static json_t *numbers(size_t rows, size_t count, size_t stride, const double *f
   return list;
 }
 
-/* What is right for these rows: the outputs that any ensemble has, and intervals where the graph has them. */
-static json_t *outputs_of(const struct tutti_forecast *forecast, bool intervals) {
+/* What is right for these rows: the outputs that any ensemble has. */
+static json_t *outputs_of(const struct tutti_forecast *forecast) {
   enum { STRIDE = sizeof(struct tutti_uncertainty) / sizeof(double) };
   const struct tutti_uncertainty *first = forecast->predicted;
   size_t rows = forecast->rows, outputs = forecast->outputs;
@@ -250,10 +250,8 @@ static json_t *outputs_of(const struct tutti_forecast *forecast, bool intervals)
                            numbers(rows, outputs, STRIDE, &first->aleatoric), "epistemic",
                            numbers(rows, outputs, STRIDE, &first->epistemic), "total",
                            numbers(rows, outputs, STRIDE, &first->total));
-  if (intervals && forecast->intervals) {
-    (void)json_object_set_new(made, "lower", numbers(rows, outputs, 2, forecast->intervals));
-    (void)json_object_set_new(made, "upper", numbers(rows, outputs, 2, forecast->intervals + 1));
-  }
+  (void)json_object_set_new(made, "lower", numbers(rows, outputs, 2, forecast->intervals));
+  (void)json_object_set_new(made, "upper", numbers(rows, outputs, 2, forecast->intervals + 1));
   return made;
 }
 
@@ -261,8 +259,6 @@ static json_t *outputs_of(const struct tutti_forecast *forecast, bool intervals)
 static json_t *sample_of(tutti_context *context, tutti_model *model, bool uncalibrated, const json_t *described) {
   enum tutti_status status;
   const struct tutti_encoding *encoding = model->view->experiment->dataset->encoding;
-  tutti_calibrator *calibrator = uncalibrated ? NULL : model->calibration.calibrator;
-  bool intervals = calibrator && tutti_calibrator_gives(calibrator) & TUTTI_GIVES_INTERVALS;
   struct tutti_forecast forecast = {.size = sizeof forecast, .level = 0.95, .uncalibrated = uncalibrated};
   tutti_rows *rows = NULL;
   json_t *sample = NULL;
@@ -270,8 +266,7 @@ static json_t *sample_of(tutti_context *context, tutti_model *model, bool uncali
     return NULL;
   TUTTI_TRY_OUT(context, read_rows(context, model->view, &rows));
   TUTTI_TRY_OUT(context, tutti_model_predict(context, model, rows, &forecast));
-  sample = json_pack("{s:o, s:o}", "inputs", inputs_of(encoding, described, rows), "outputs",
-                     outputs_of(&forecast, intervals));
+  sample = json_pack("{s:o, s:o}", "inputs", inputs_of(encoding, described, rows), "outputs", outputs_of(&forecast));
 out:
   tutti_forecast_release(&forecast);
   tutti_rows_destroy(rows);

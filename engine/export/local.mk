@@ -10,6 +10,7 @@ libtutti_engine_la_SOURCES += %D%/onnx_member.c
 libtutti_engine_la_SOURCES += %D%/onnx_graph.h
 libtutti_engine_la_SOURCES += %D%/onnx_impl.h
 libtutti_engine_la_SOURCES += %D%/onnx_network.c
+libtutti_engine_la_SOURCES += %D%/onnx_quantile.c
 libtutti_engine_la_SOURCES += %D%/onnx_rows.c
 noinst_LTLIBRARIES += libonnxmessages.la
 libonnxmessages_la_SOURCES =

@@ -119,11 +119,49 @@ static struct onnx_combined mix_values(struct mixing *m, onnx_value *between, on
   return (struct onnx_combined){mean, aleatoric, epistemic, NULL, NULL};
 }
 
-/* Where a calibrator multiplies the epistemic variance, it multiplies both of its parts alike. */
-static onnx_value follow(struct onnx_graph *graph, onnx_value part, onnx_value before, onnx_value after) {
-  onnx_value some = ONNX(graph, "Greater", before, onnx_double(graph, 0));
-  onnx_value ratio = ONNX(graph, "Div", after, ONNX(graph, "Where", some, before, onnx_double(graph, 1)));
-  return ONNX(graph, "Mul", part, ONNX(graph, "Where", some, ratio, onnx_double(graph, 1)));
+/* What a calibrator multiplies a variance by; 1 where there was none. */
+static onnx_value ratio(struct onnx_graph *graph, onnx_value after, onnx_value before) {
+  onnx_value some = ONNX(graph, "Greater", before, onnx_double(graph, 0)), one = onnx_double(graph, 1);
+  return ONNX(graph, "Where", some, ONNX(graph, "Div", after, ONNX(graph, "Where", some, before, one)), one);
+}
+
+/* The members of one kind of value, along a third axis. */
+static onnx_value along(const struct mixing *m) {
+  for (size_t k = 0; k < m->model->count; k++)
+    m->values[k] = ONNX(m->graph, "Unsqueeze", m->values[k], onnx_integers(m->graph, 1, &(int64_t){2}));
+  return onnx_node(m->graph, "Concat", ONNX_ATTRIBUTES(ONNX_INTEGER("axis", 2)), m->model->count, m->values);
+}
+
+/* A member's deviation after the calibrator, which has a factor for its own variance and one for the rest. */
+static onnx_value deviation_of(const struct mixing *m, size_t k, onnx_value spread, onnx_value noise) {
+  struct onnx_graph *graph = m->graph;
+  onnx_value own = own_of(m, k), variance = variance_of(m, k), least = onnx_double(graph, (double)FLT_MIN);
+  onnx_value rest = own ? ONNX(graph, "Sub", variance, own) : variance;
+  onnx_value scaled = ONNX(graph, "Mul", rest, noise);
+  if (own)
+    scaled = ONNX(graph, "Add", scaled, ONNX(graph, "Mul", own, spread));
+  return ONNX(graph, "Sqrt", ONNX(graph, "Where", ONNX(graph, "Less", scaled, least), least, scaled));
+}
+
+/* The central interval of the mixture of the members as the calibrator leaves them: their means move with the spread,
+   their variances in both parts (engine/evaluation/calibrated.c). */
+static void find_interval(const struct mixing *m, const struct onnx_combined *before, struct onnx_combined *after) {
+  struct onnx_graph *graph = m->graph;
+  const int64_t count = (int64_t)m->model->count;
+  onnx_value spread = ratio(graph, after->epistemic, before->epistemic), wider = ONNX(graph, "Sqrt", spread);
+  onnx_value noise = ratio(graph, after->aleatoric, before->aleatoric);
+  struct onnx_mixture mixture = {.outputs = m->model->view->experiment->dataset->encoding->targets,
+                                 .weights = onnx_doubles(graph, 1, &count, m->weights)};
+  for (size_t k = 0; k < m->model->count; k++) {
+    onnx_value distance = ONNX(graph, "Sub", m->members[k].mean, before->mean);
+    m->values[k] = ONNX(graph, "Add", after->mean, ONNX(graph, "Mul", wider, distance));
+  }
+  mixture.means = along(m);
+  for (size_t k = 0; k < m->model->count; k++)
+    m->values[k] = deviation_of(m, k, spread, noise);
+  mixture.deviations = along(m);
+  after->lower = onnx_quantile(graph, &mixture, 0.5 - m->level / 2);
+  after->upper = onnx_quantile(graph, &mixture, 0.5 + m->level / 2);
 }
 
 static enum tutti_status say_values(struct mixing *m, tutti_calibrator *calibrator) {
@@ -134,9 +172,12 @@ static enum tutti_status say_values(struct mixing *m, tutti_calibrator *calibrat
   struct onnx_combined before = mix_values(m, &between, &within), after = before;
   if (calibrator)
     TUTTI_TRY(onnx_graph_context(graph), onnx_calibrate(graph, calibrator, encoding->targets, m->level, &after));
-  if (between) {
-    between = after.epistemic == before.epistemic ? between : follow(graph, between, before.epistemic, after.epistemic);
-    within = after.epistemic == before.epistemic ? within : follow(graph, within, before.epistemic, after.epistemic);
+  if (!after.lower)
+    find_interval(m, &before, &after);
+  if (between) { /* a calibrator that multiplies the epistemic variance multiplies both of its parts alike */
+    onnx_value factor = ratio(graph, after.epistemic, before.epistemic);
+    between = ONNX(graph, "Mul", between, factor);
+    within = ONNX(graph, "Mul", within, factor);
     onnx_output(graph, "epistemic_between", ONNX(graph, "Sqrt", between), ONNX_DOUBLE, 1, &outputs);
     onnx_output(graph, "epistemic_within", ONNX(graph, "Sqrt", within), ONNX_DOUBLE, 1, &outputs);
   }
@@ -146,8 +187,6 @@ static enum tutti_status say_values(struct mixing *m, tutti_calibrator *calibrat
   onnx_output(graph, "aleatoric", ONNX(graph, "Sqrt", after.aleatoric), ONNX_DOUBLE, 1, &outputs);
   onnx_output(graph, "epistemic", ONNX(graph, "Sqrt", after.epistemic), ONNX_DOUBLE, 1, &outputs);
   onnx_output(graph, "total", ONNX(graph, "Sqrt", total), ONNX_DOUBLE, 1, &outputs);
-  if (!after.lower)
-    return TUTTI_OK;
   onnx_output(graph, "lower", ONNX(graph, "Add", after.lower, origin), ONNX_DOUBLE, 1, &outputs);
   onnx_output(graph, "upper", ONNX(graph, "Add", after.upper, origin), ONNX_DOUBLE, 1, &outputs);
   return TUTTI_OK;

@@ -29,6 +29,13 @@ onnx_value onnx_rows(struct onnx_graph *graph, const struct tutti_encoding *enco
    a layer whose op or attribute has no counterpart in ONNX, named. */
 struct onnx_prediction onnx_network(struct onnx_graph *graph, const tutti_network *network,
                                     const tutti_tensors *weights, const struct tutti_task *task, onnx_value rows);
+/* Mixtures of Gaussians, one for each row and output: [rows, outputs, members], and weights [members]. */
+struct onnx_mixture {
+  size_t outputs;
+  onnx_value means, deviations, weights;
+};
+/* Their quantiles at p in (0, 1): [rows, outputs], NaN where a mean or a deviation is (onnx_quantile.c). */
+onnx_value onnx_quantile(struct onnx_graph *graph, const struct onnx_mixture *mixture, double p);
 /* A formula's terms as values[tutti_formula_count]; inputs[]: of its input terms (onnx_formula.c). */
 void onnx_formula(struct onnx_graph *graph, const tutti_formula *formula, const onnx_value *inputs, onnx_value *values);
 /* What may be one number for all rows, for each of the rows of x; NaN where one of their numbers is. */

@@ -100,7 +100,7 @@ def main(run, rows, *options):
         import export_run
 
         found = export_run.run(model, feeds)
-    assert set(found) >= ({"label", "probabilities", "entropy"} if "label" in wanted else {"mean", "total", "epistemic"})
+    assert set(found) >= ({"label", "probabilities", "entropy"} if "label" in wanted else {"mean", "total", "epistemic", "lower", "upper"})
     compare(found, wanted)
     kinds = sorted({node.op_type for node in model.graph.node})
     print("same:", wanted["rows"], "rows,", len(model.graph.node), "nodes:", *kinds, "give", *found)

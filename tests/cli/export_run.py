@@ -108,6 +108,7 @@ _SELU_SCALE, _SELU_ALPHA = 1.0507009873554805, 1.6732632423543772
 _OPERATORS = {
     "Abs": lambda a, x: abs(x),
     "Add": lambda a, x, y: x + y,
+    "And": lambda a, x, y: x & y,
     "ArgMax": lambda a, x: x.argmax(axis=a["axis"], keepdims=bool(a["keepdims"])),
     "AveragePool": _average_pool,
     "BatchNormalization": _batch_norm,
@@ -142,7 +143,8 @@ _OPERATORS = {
     "Neg": lambda a, x: -x,
     "Not": lambda a, x: ~x,
     "Pad": lambda a, x, p: numpy.pad(x, list(zip(p[: x.ndim], p[x.ndim :]))),
-    "ReduceMax": lambda a, x: x.max(axis=tuple(a["axes"]), keepdims=True),
+    "ReduceMax": lambda a, x: x.max(axis=tuple(a["axes"]), keepdims=bool(a.get("keepdims", 1))),
+    "ReduceMin": lambda a, x: x.min(axis=tuple(a["axes"]), keepdims=bool(a.get("keepdims", 1))),
     "ReduceSum": _reduce_sum,
     "Relu": lambda a, x: numpy.maximum(x, 0),
     "Reshape": lambda a, x, shape: x.reshape(shape),
@@ -159,6 +161,7 @@ _OPERATORS = {
     "Tanh": lambda a, x: numpy.tanh(x),
     "Transpose": lambda a, x: x.transpose(a["perm"]),
     "TreeEnsembleRegressor": _trees,
+    "Unsqueeze": lambda a, x, axes: numpy.expand_dims(x, tuple(axes)),
     "Where": lambda a, c, x, y: numpy.where(c, x, y),
 }
 
