@@ -16,6 +16,14 @@ struct tutti_data_column {
   char *date_format;  /* texts are dates (see dates_impl.h), and the number is their days; NULL: they are not */
   size_t cycles;      /* of dates: so many of their cycles are features, too, the first of enum tutti_cycle */
   bool marks_missing; /* of numbers: one more feature is 1 where the cell is missing */
+  /* Of numbers, scaled by quantiles: knot[i], increasing, becomes level[i]; straight between them, constant beyond.
+     Before the linear scale. 0: none. */
+  size_t knots;
+  double *knot, *level; /* [knots] */
+  double clip;          /* of numbers: z, which is scaled, becomes z / sqrt(1 + (z / clip)^2); 0: it stays */
+  /* Of numbers: each bin is a feature, 0 below its edges, 1 above, the share of its width between. */
+  size_t bins;
+  double *edge; /* [bins + 1], increasing */
 };
 
 enum { TUTTI_MAX_CATEGORIES = 4096 };
@@ -23,8 +31,8 @@ enum { TUTTI_MAX_CATEGORIES = 4096 };
 #define TUTTI_CATEGORY_MISSING "(missing)"
 #define TUTTI_CATEGORY_OTHER "(other)"
 
-/* The features of a column: its categories; or the number, a sine and a cosine for each cycle, and the mark of missing
-   cells. */
+/* The features of a column: its categories; or the number, a sine and a cosine for each cycle, its bins, and the mark
+   of missing cells. */
 size_t tutti_column_features(const struct tutti_data_column *column);
 /* The number in a cell, or the days of a date; NaN for other cells. *cell (may be NULL) is what it is: of dates, a
    text is no date. */

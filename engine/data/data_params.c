@@ -13,6 +13,7 @@ static const char *const unseen_names[] = {"error", "other", NULL};
 static const char *const dates_names[] = {"cycles", "numbers", "texts", NULL};
 static const char *const useless_names[] = {"keep", "ignore", NULL};
 static const char *const split_order_names[] = {"random", "file", NULL};
+static const char *const scaling_names[] = {"standard", "robust", "quantile-normal", "quantile-uniform", NULL};
 static const char *const stratify_names[] = {"auto", "yes", "no", NULL};
 
 static const struct tutti_param data_table[] = {
@@ -104,6 +105,19 @@ static const struct tutti_param data_table[] = {
     TUTTI_BOOL(struct tutti_data_config, standardise, "true",
                "Scale numeric inputs and targets to mean 0 and standard deviation 1 over the training rows; categories "
                "stay 0 and 1. Predictions and metrics are in the target's own units either way."),
+    TUTTI_CHOICE(
+        struct tutti_data_config, scaling, "standard", scaling_names,
+        "How numeric inputs are scaled, by the training rows: standard: mean 0 and standard deviation 1; robust: by "
+        "median and quartiles, then smoothly into (-3, 3); quantile-normal, quantile-uniform: what matters is the "
+        "share of rows below, as a normal or uniform number. Targets are standardised either way."),
+    TUTTI_INTEGER(struct tutti_data_config, quantiles, "256", 2, 100000,
+                  "scaling by quantiles: at most so many points of a column, straight lines between; fewer are "
+                  "smoother.",
+                  .unit = "points"),
+    TUTTI_INTEGER(
+        struct tutti_data_config, bins, "0", 0, 1000,
+        "Piecewise-linear encoding: beside each number, so many more inputs, one for each bin between its quantiles "
+        "in the training rows: 0 below the bin, 1 above it, rising within. Equal edges are one. 0: none."),
     TUTTI_INTEGER(struct tutti_data_config, channels, "0", 0, TUTTI_ROWS_MAX_CHANNELS,
                   "Channels of images as networks see them: 3 repeats grey ones; 0: as in the file."),
     TUTTI_REALS(

@@ -1,9 +1,10 @@
-/* encoding.c - turns rows of a table into the numbers that networks take: standardised columns, one-hot categories. */
+/* encoding.c - turns rows of a table into the numbers that networks take: scaled columns, one-hot categories. */
 #include <math.h>
 #include <string.h>
 
 #include "cells_impl.h"
 #include "encoding_impl.h"
+#include "scaling_impl.h"
 #include "core/plugin/split_impl.h"
 
 static void destroy_columns(size_t count, struct tutti_data_column *columns) {
@@ -13,6 +14,9 @@ static void destroy_columns(size_t count, struct tutti_data_column *columns) {
       tutti_free(columns[i].category[c]);
     tutti_free(columns[i].category);
     tutti_free(columns[i].date_format);
+    tutti_free(columns[i].knot);
+    tutti_free(columns[i].level);
+    tutti_free(columns[i].edge);
   }
   tutti_free(columns);
 }
@@ -65,6 +69,8 @@ static enum tutti_status name_features(tutti_context *context, const struct tutt
   for (size_t i = 0; i < 2 * column->cycles; i++)
     TUTTI_TRY(context,
               tutti_format(context, &names[count++], "%s:%s-%s", column->name, tutti_cycle_names[i / 2], parts[i % 2]));
+  for (size_t b = 0; b < column->bins; b++)
+    TUTTI_TRY(context, tutti_format(context, &names[count++], "%s:bin%zu", column->name, b));
   if (column->marks_missing)
     TUTTI_TRY(context, tutti_format(context, &names[count++], "%s:missing", column->name));
   return TUTTI_OK;
@@ -123,7 +129,8 @@ static enum tutti_status encode_number(tutti_context *context, const struct tutt
   double number;
   bool missing;
   TUTTI_TRY(context, read_number(context, encoding, column, table, row, &number, &missing));
-  *out = (float)((number - encoding->shift[feature]) / encoding->scale[feature]);
+  struct tutti_linear_scale linear = {encoding->shift[feature], encoding->scale[feature]};
+  *out = (float)tutti_scaling_apply(column, &linear, number);
   if (!isfinite(*out))
     return tutti_cell_fail(context, table, row, column->position, "%g is too large to be scaled; rescale the column",
                            number);
@@ -133,6 +140,8 @@ static enum tutti_status encode_number(tutti_context *context, const struct tutt
     out[0] = missing ? 0 : (float)sin(angle);
     out[1] = missing ? 0 : (float)cos(angle);
   }
+  for (size_t b = 0; b < column->bins; b++)
+    *out++ = (float)tutti_scaling_bin(column, b, number);
   if (column->marks_missing)
     *out = missing;
   return TUTTI_OK;

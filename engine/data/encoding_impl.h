@@ -22,14 +22,14 @@ struct tutti_encoding {
   struct tutti_data_column *input;     /* [inputs] */
   struct tutti_data_column *target;    /* [targets]; a target with categories is a class */
   char **feature;                      /* [features]: names; a category's is "column=category" */
-  double *shift, *scale;               /* [features]: encoded = (raw - shift) / scale */
+  double *shift, *scale;               /* [features]: scaled = (raw - shift) / scale; see also scaling_impl.h */
   double *target_shift, *target_scale; /* [targets]; NULL for classification */
   double *target_origin;               /* [targets]: encoded = (raw - origin - shift) / scale; likewise */
 };
 
 /* Decide which columns are inputs and targets, and collect their categories from the rows whose split is not
-   TUTTI_UNUSED. Rows with missing cells become TUTTI_UNUSED if they are to be dropped. Statistics and the origin stay
-   zero (roles.c). */
+   TUTTI_UNUSED. Rows with missing cells become TUTTI_UNUSED if they are to be dropped. There are no features yet, and
+   the origin stays zero (roles.c). */
 TUTTI_NODISCARD enum tutti_status tutti_encoding_create(tutti_context *context, const struct tutti_data_config *config,
                                                         const tutti_rows *table, uint8_t *split,
                                                         struct tutti_encoding **encoding);
@@ -40,14 +40,14 @@ static inline size_t tutti_encoding_image_values(const struct tutti_encoding *en
 }
 /* Number of classes or targets. */
 size_t tutti_encoding_outputs(const struct tutti_encoding *encoding);
-/* Name the features and make room for their statistics, after columns and categories are known. */
+/* Name the features and make room for their statistics, after columns, categories and bins are known. */
 TUTTI_NODISCARD enum tutti_status tutti_encoding_lay_out(tutti_context *context, struct tutti_encoding *encoding);
 /* The same for images, whose channels are their features. */
 TUTTI_NODISCARD enum tutti_status tutti_encoding_name_channels(tutti_context *context, struct tutti_encoding *encoding);
-/* Compute the statistics of the `count` given rows of the table (measure.c). */
-TUTTI_NODISCARD enum tutti_status tutti_encoding_measure(tutti_context *context, struct tutti_encoding *encoding,
+/* Compute the statistics of the `count` given rows of the table, and lay out the features (measure.c). */
+TUTTI_NODISCARD enum tutti_status tutti_encoding_measure(tutti_context *context, const struct tutti_data_config *config,
                                                          const tutti_rows *table, size_t count, const uint32_t *rows,
-                                                         bool standardise);
+                                                         struct tutti_encoding *encoding);
 /* The class of a row, from 0; an unknown one is an error. */
 TUTTI_NODISCARD enum tutti_status tutti_encoding_label(tutti_context *context, const struct tutti_encoding *encoding,
                                                        const tutti_rows *table, size_t row, int32_t *label);

@@ -7,17 +7,49 @@
 #include "core/base/json_impl.h"
 #include "core/base/text_impl.h"
 
-enum { VERSION = 3 }; /* of data.json */
+/* Of data.json. Readers that know of nothing but shift and scale read version 3; where there is more to a number, it is
+   version 4. */
+enum { VERSION_LINEAR = 3, VERSION = 4 };
 
 /* --- to JSON --- */
 
-static void print_numbers(struct tutti_text *text, const char *key, size_t count, const double *numbers) {
-  tutti_text_add(text, ",\n \"%s\": [", key);
+static void print_array(struct tutti_text *text, const char *key, size_t count, const double *numbers) {
+  tutti_text_add(text, "\"%s\": [", key);
   for (size_t i = 0; i < count; i++) {
     tutti_text_add(text, i ? ", " : "");
     tutti_text_add_number(text, numbers[i]);
   }
   tutti_text_add(text, "]");
+}
+
+static void print_numbers(struct tutti_text *text, const char *key, size_t count, const double *numbers) {
+  tutti_text_add(text, ",\n ");
+  print_array(text, key, count, numbers);
+}
+
+/* What there is to a number besides shift and scale. */
+static void print_scaling(struct tutti_text *text, const struct tutti_data_column *column) {
+  if (column->knots) {
+    tutti_text_add(text, ", ");
+    print_array(text, "knots", column->knots, column->knot);
+    tutti_text_add(text, ", ");
+    print_array(text, "levels", column->knots, column->level);
+  }
+  if (column->clip > 0) {
+    tutti_text_add(text, ", \"clip\": ");
+    tutti_text_add_number(text, column->clip);
+  }
+  if (column->bins) {
+    tutti_text_add(text, ", ");
+    print_array(text, "edges", column->bins + 1, column->edge);
+  }
+}
+
+static int version_of(const struct tutti_encoding *encoding) {
+  for (size_t i = 0; i < encoding->inputs; i++)
+    if (encoding->input[i].knots || encoding->input[i].clip > 0 || encoding->input[i].bins)
+      return VERSION;
+  return VERSION_LINEAR;
 }
 
 static void print_columns(struct tutti_text *text, const char *key, size_t count,
@@ -39,6 +71,7 @@ static void print_columns(struct tutti_text *text, const char *key, size_t count
       tutti_text_add_json(text, columns[i].date_format);
       tutti_text_add(text, ", \"cycles\": %zu", columns[i].cycles);
     }
+    print_scaling(text, &columns[i]);
     tutti_text_add(text, "%s}", columns[i].marks_missing ? ", \"marks_missing\": true" : "");
   }
   tutti_text_add(text, "]");
@@ -86,7 +119,7 @@ static void print_splits(struct tutti_text *text, size_t count, tutti_split *con
 enum tutti_status tutti_encoding_print(tutti_context *context, const struct tutti_encoding *encoding, size_t count,
                                        tutti_split *const *splits, char **json) {
   struct tutti_text text = tutti_text_begin(context);
-  tutti_text_add(&text, "{\"version\": %d, ", VERSION);
+  tutti_text_add(&text, "{\"version\": %d, ", version_of(encoding));
   print_origin(&text, &encoding->origin);
   tutti_text_add(&text, ",\n \"task\": \"%s\", \"named\": %s, \"columns\": %zu, \"missing\": %d",
                  tutti_task_name(encoding->task), encoding->named ? "true" : "false", encoding->source_columns,
@@ -173,6 +206,40 @@ static enum tutti_status take_date(tutti_context *context, const json_t *object,
   return take_count(context, object, "cycles", TUTTI_CYCLES, &column->cycles);
 }
 
+/* An array of `least` numbers and more that rise, or do not fall, into *numbers[*count]; without the key there is
+   none. */
+static enum tutti_status take_rising(tutti_context *context, const json_t *object, const char *key, size_t least,
+                                     bool strictly, size_t *count, double **numbers) {
+  size_t size = json_array_size(json_object_get(object, key));
+  *count = 0;
+  if (!json_object_get(object, key))
+    return TUTTI_OK;
+  if (size < least)
+    return torn(context, key);
+  TUTTI_TRY(context, tutti_alloc(context, size, sizeof **numbers, numbers));
+  TUTTI_TRY(context, take_numbers(context, object, key, size, false, *numbers));
+  for (size_t i = 1; i < size; i++)
+    if ((*numbers)[i] < (*numbers)[i - 1] || (strictly && (*numbers)[i] == (*numbers)[i - 1]))
+      return torn(context, key);
+  *count = size;
+  return TUTTI_OK;
+}
+
+static enum tutti_status take_scaling(tutti_context *context, const json_t *object, struct tutti_data_column *column) {
+  const json_t *clip = json_object_get(object, "clip");
+  size_t levels, edges;
+  TUTTI_TRY(context, take_rising(context, object, "knots", 1, true, &column->knots, &column->knot));
+  TUTTI_TRY(context, take_rising(context, object, "levels", 1, false, &levels, &column->level));
+  if (levels != column->knots)
+    return torn(context, "levels");
+  TUTTI_TRY(context, take_rising(context, object, "edges", 3, true, &edges, &column->edge));
+  column->bins = edges ? edges - 1 : 0;
+  column->clip = json_number_value(clip);
+  if (clip && !(column->clip > 0 && isfinite(column->clip)))
+    return torn(context, "clip");
+  return TUTTI_OK;
+}
+
 static enum tutti_status take_columns(tutti_context *context, const json_t *root, const char *key, size_t positions,
                                       size_t *count, struct tutti_data_column **columns) {
   const json_t *array = json_object_get(root, key);
@@ -193,7 +260,9 @@ static enum tutti_status take_columns(tutti_context *context, const json_t *root
     TUTTI_TRY(context, take_categories(context, json_object_get(object, "categories"), column));
     TUTTI_TRY(context, take_date(context, object, column));
     column->marks_missing = json_is_true(json_object_get(object, "marks_missing"));
-    if (column->categories && (column->date_format || column->marks_missing))
+    TUTTI_TRY(context, take_scaling(context, object, column));
+    if (column->categories &&
+        (column->date_format || column->marks_missing || column->knots || column->clip > 0 || column->bins))
       return torn(context, "categories");
   }
   return TUTTI_OK;
@@ -265,11 +334,11 @@ static enum tutti_status take_encoding(tutti_context *context, const json_t *roo
   size_t version, missing, unseen;
   const char *task = json_string_value(json_object_get(root, "task"));
   TUTTI_TRY(context, take_count(context, root, "version", SIZE_MAX, &version));
-  if (version != VERSION)
+  if (version != VERSION_LINEAR && version != VERSION)
     return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT,
-                      "the description of the data has version %zu, and this Tutti reads version %d; look at the run "
-                      "with the Tutti that made it (recipe.ini says which), or run it again",
-                      version, VERSION);
+                      "the description of the data has version %zu, and this Tutti reads versions %d and %d; look at "
+                      "the run with the Tutti that made it (recipe.ini says which), or run it again",
+                      version, VERSION_LINEAR, VERSION);
   TUTTI_TRY(context, take_origin(context, root, &encoding->origin));
   encoding->task = TUTTI_TASK_REGRESSION;
   while (encoding->task < TUTTI_TASK_VALUE && (!task || strcmp(task, tutti_task_name(encoding->task)) != 0))

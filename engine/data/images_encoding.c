@@ -65,6 +65,12 @@ static enum tutti_status check_config(tutti_context *context, const struct tutti
       return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.%s: images have no columns; leave it out", columns[i].name);
   if (config->task == TUTTI_TASK_AS_REGRESSION)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.task: images are classified; regression on them is not there");
+  if (config->scaling != TUTTI_SCALING_STANDARD || config->bins > 0)
+    return TUTTI_FAIL(
+        context, TUTTI_ERROR_USAGE,
+        "data.%s: of the columns of tables alone, and pixels have pixel_mean and pixel_deviation; leave it "
+        "out",
+        config->bins > 0 ? "bins" : "scaling");
   return TUTTI_OK;
 }
 

@@ -172,7 +172,7 @@ static enum tutti_status measure(struct tutti_loading *loading, struct tutti_enc
   const uint32_t *rows = loading->of_split[TUTTI_TRAIN];
   if (loading->images)
     return tutti_images_measure(loading->context, loading->config, loading->rows, count, rows, encoding);
-  return tutti_encoding_measure(loading->context, encoding, loading->rows, count, rows, loading->config->standardise);
+  return tutti_encoding_measure(loading->context, loading->config, loading->rows, count, rows, encoding);
 }
 
 static enum tutti_status make_split(struct tutti_loading *loading, size_t s, tutti_dataset *dataset) {

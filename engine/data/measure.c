@@ -1,7 +1,8 @@
-/* measure.c - means and standard deviations of the training rows, in float64. */
+/* measure.c - means and standard deviations of the training rows, in float64; other scales are in scaling.c. */
 #include <math.h>
 
 #include "encoding_impl.h"
+#include "scaling_impl.h"
 
 enum {
   /* Up to so many deviations from 0, float32 numbers in the column's own unit cost less than 2^-16 deviations, and the
@@ -115,23 +116,76 @@ static enum tutti_status check_target(tutti_context *context, const tutti_rows *
   return TUTTI_OK;
 }
 
-enum tutti_status tutti_encoding_measure(tutti_context *context, struct tutti_encoding *encoding,
-                                         const tutti_rows *table, size_t count, const uint32_t *rows,
-                                         bool standardise) {
+/* --- all columns --- */
+
+static enum tutti_status check_scaling(tutti_context *context, const struct tutti_data_config *config) {
+  if (config->scaling != TUTTI_SCALING_STANDARD && !config->standardise)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "data.scaling says how inputs are scaled, and data.standardise = no that they are not; leave one "
+                      "of them out");
+  return TUTTI_OK;
+}
+
+/* Scales that rest on more than mean and deviation. */
+static enum tutti_status measure_order(tutti_context *context, const struct tutti_data_config *config,
+                                       const tutti_rows *table, size_t count, const uint32_t *rows,
+                                       struct tutti_data_column *column, struct tutti_linear_scale *linear) {
+  double *known;
+  size_t found = 0;
+  if (config->scaling == TUTTI_SCALING_STANDARD && config->bins == 0)
+    return TUTTI_OK;
+  TUTTI_TRY(context, tutti_alloc(context, count, sizeof *known, &known));
+  for (size_t i = 0; i < count; i++) {
+    double value = tutti_column_number(column, table, rows[i], NULL);
+    if (!isnan(value))
+      known[found++] = value;
+  }
+  enum tutti_status status = tutti_scaling_measure(context, config, found, known, column, linear);
+  tutti_free(known);
+  return status;
+}
+
+static enum tutti_status measure_input(tutti_context *context, const struct tutti_data_config *config,
+                                       const tutti_rows *table, size_t count, const uint32_t *rows,
+                                       struct tutti_data_column *column, struct tutti_linear_scale *linear) {
+  *linear = (struct tutti_linear_scale){0, 1};
+  if (column->categories)
+    return TUTTI_OK;
+  struct statistics statistics = measure_column(table, column, count, rows);
+  TUTTI_TRY(context, check(context, table, column, config->standardise, &statistics));
+  column->mean = statistics.origin + statistics.shift;
+  if (config->standardise)
+    *linear = (struct tutti_linear_scale){column->mean, statistics.deviation};
+  return measure_order(context, config, table, count, rows, column, linear);
+}
+
+static enum tutti_status measure_inputs(tutti_context *context, const struct tutti_data_config *config,
+                                        const tutti_rows *table, size_t count, const uint32_t *rows,
+                                        struct tutti_encoding *encoding) {
+  enum tutti_status status;
+  struct tutti_linear_scale *linear = NULL;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, encoding->inputs, sizeof *linear, &linear));
+  for (size_t i = 0; i < encoding->inputs; i++)
+    TUTTI_TRY_OUT(context, measure_input(context, config, table, count, rows, &encoding->input[i], &linear[i]));
+  TUTTI_TRY_OUT(context, tutti_encoding_lay_out(context, encoding));
   for (size_t f = 0; f < encoding->features; f++)
     encoding->scale[f] = 1;
   for (size_t i = 0, feature = 0; i < encoding->inputs; i++) {
-    struct tutti_data_column *column = &encoding->input[i];
-    size_t first = feature;
-    feature += tutti_column_features(column);
-    if (column->categories)
-      continue;
-    struct statistics statistics = measure_column(table, column, count, rows);
-    TUTTI_TRY(context, check(context, table, column, standardise, &statistics));
-    column->mean = statistics.origin + statistics.shift;
-    encoding->shift[first] = standardise ? column->mean : 0;
-    encoding->scale[first] = standardise ? statistics.deviation : 1;
+    encoding->shift[feature] = linear[i].shift;
+    encoding->scale[feature] = linear[i].scale;
+    feature += tutti_column_features(&encoding->input[i]);
   }
+out:
+  tutti_free(linear);
+  return status;
+}
+
+enum tutti_status tutti_encoding_measure(tutti_context *context, const struct tutti_data_config *config,
+                                         const tutti_rows *table, size_t count, const uint32_t *rows,
+                                         struct tutti_encoding *encoding) {
+  bool standardise = config->standardise;
+  TUTTI_TRY(context, check_scaling(context, config));
+  TUTTI_TRY(context, measure_inputs(context, config, table, count, rows, encoding));
   for (size_t t = 0; encoding->target_scale && t < encoding->targets; t++) {
     struct statistics statistics = measure_column(table, &encoding->target[t], count, rows);
     TUTTI_TRY(context, check_target(context, table, &encoding->target[t], standardise, &statistics));

@@ -385,7 +385,6 @@ enum tutti_status tutti_encoding_create(tutti_context *context, const struct tut
     TUTTI_TRY_OUT(context, tutti_useless_ignore(context, config, table, roles));
   TUTTI_TRY_OUT(context, find_missing(context, config, table, roles, split));
   TUTTI_TRY_OUT(context, take_columns(context, config, table, roles, split, encoding));
-  TUTTI_TRY_OUT(context, tutti_encoding_lay_out(context, encoding));
   *out = encoding;
   encoding = NULL;
 out:

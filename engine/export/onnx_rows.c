@@ -50,8 +50,55 @@ static onnx_value where_missing(struct onnx_graph *graph, onnx_value x, double o
   return ONNX(graph, "Where", ONNX(graph, "IsNaN", x), onnx_double(graph, other), same);
 }
 
+/* Of each stretch between the increasing edges[count + 1], which share of it lies below x: [rows, count]. */
+static onnx_value shares(struct onnx_graph *graph, size_t count, const double *edges, onnx_value x) {
+  const int64_t row[] = {1, (int64_t)count};
+  tutti_context *context = onnx_graph_context(graph);
+  double *widths = NULL;
+  onnx_value made = NULL;
+  onnx_graph_fail(graph, tutti_alloc(context, count, sizeof *widths, &widths));
+  for (size_t i = 0; widths && i < count; i++)
+    widths[i] = edges[i + 1] - edges[i];
+  if (widths) {
+    made = ONNX(graph, "Sub", x, onnx_doubles(graph, 2, row, edges));
+    made = ONNX(graph, "Div", made, onnx_doubles(graph, 2, row, widths));
+    made = ONNX(graph, "Min", ONNX(graph, "Max", made, onnx_double(graph, 0)), onnx_double(graph, 1));
+  }
+  tutti_free(widths);
+  return made;
+}
+
+/* Straight from knot to knot: the first level, and of each rise the share below x. */
+static onnx_value between_knots(struct onnx_graph *graph, const struct tutti_data_column *column, onnx_value x) {
+  const size_t count = column->knots - 1;
+  const int64_t side[] = {(int64_t)count, 1};
+  tutti_context *context = onnx_graph_context(graph);
+  double *rises = NULL;
+  onnx_value made = NULL;
+  if (count == 0)
+    return ONNX(graph, "Add", ONNX(graph, "Mul", x, onnx_double(graph, 0)), onnx_double(graph, column->level[0]));
+  onnx_graph_fail(graph, tutti_alloc(context, count, sizeof *rises, &rises));
+  for (size_t i = 0; rises && i < count; i++)
+    rises[i] = column->level[i + 1] - column->level[i];
+  if (rises) {
+    made = ONNX(graph, "MatMul", shares(graph, count, column->knot, x), onnx_doubles(graph, 2, side, rises));
+    made = ONNX(graph, "Add", made, onnx_double(graph, column->level[0]));
+  }
+  tutti_free(rises);
+  return made;
+}
+
+/* x / sqrt(1 + (x / clip)^2). At `far` that is the clip for floats, and the square is still finite. */
+static onnx_value clipped(struct onnx_graph *graph, double clip, onnx_value x) {
+  const double far = 1e9;
+  onnx_value near = ONNX(graph, "Min", ONNX(graph, "Max", x, onnx_double(graph, -far)), onnx_double(graph, far));
+  onnx_value part = ONNX(graph, "Div", near, onnx_double(graph, clip));
+  onnx_value square = ONNX(graph, "Mul", part, part);
+  return ONNX(graph, "Div", near, ONNX(graph, "Sqrt", ONNX(graph, "Add", square, onnx_double(graph, 1))));
+}
+
 /* The features of a number, or of the days of a date: the number of a cell, or where it is missing (NaN) the training
-   rows' mean, scaled; cycles; and whether it is missing. Adds to values[]. */
+   rows' mean, scaled; cycles; bins; and whether it is missing. Adds to values[]. */
 static size_t number(struct onnx_graph *graph, const struct tutti_encoding *encoding,
                      const struct tutti_data_column *column, size_t feature, onnx_value *values) {
   static const char *const waves[] = {"Sin", "Cos"};
@@ -59,14 +106,18 @@ static size_t number(struct onnx_graph *graph, const struct tutti_encoding *enco
   size_t count = 0;
   onnx_value x = input_of(graph, encoding, column, ONNX_DOUBLE);
   onnx_value filled = fills ? where_missing(graph, x, column->mean, x) : x;
-  onnx_value centred = ONNX(graph, "Sub", filled, onnx_double(graph, encoding->shift[feature]));
-  values[count++] = ONNX(graph, "Div", centred, onnx_double(graph, encoding->scale[feature]));
+  onnx_value line = column->knots ? between_knots(graph, column, filled) : filled;
+  onnx_value centred = ONNX(graph, "Sub", line, onnx_double(graph, encoding->shift[feature]));
+  onnx_value scaled = ONNX(graph, "Div", centred, onnx_double(graph, encoding->scale[feature]));
+  values[count++] = column->clip > 0 ? clipped(graph, column->clip, scaled) : scaled;
   for (size_t c = 0; c < 2 * column->cycles; c++) {
     onnx_value turns = ONNX(graph, "Div", filled, onnx_double(graph, tutti_cycle_days[c / 2]));
     onnx_value part = ONNX(graph, "Sub", turns, ONNX(graph, "Floor", turns));
     onnx_value wave = ONNX(graph, waves[c % 2], ONNX(graph, "Mul", part, onnx_double(graph, 2 * M_PI)));
     values[count++] = fills ? where_missing(graph, x, 0, wave) : wave;
   }
+  if (column->bins)
+    values[count++] = shares(graph, column->bins, column->edge, filled);
   if (column->marks_missing)
     values[count++] = onnx_cast(graph, ONNX(graph, "IsNaN", x), ONNX_DOUBLE);
   return count;

@@ -16,8 +16,8 @@ static const double reach = 2.2; /* of the inputs' deviation, to each side of th
 
 /* --- an ensemble -------------------------------------------------------------------------------------------------- */
 
-/* Mean and deviation of the training inputs, as the run's data.json has them; false if there is no single column of
-   numbers, or it was not standardised. */
+/* Where training inputs lie, by their scale or by the ends of their quantiles, as the run's data.json has them; false
+   if there is no single column of numbers, or it was not scaled. */
 static enum tutti_status find_range(const struct report_facts *facts, double *low, double *high, bool *found) {
   tutti_context *context = facts->context;
   enum tutti_status status = TUTTI_OK;
@@ -34,8 +34,14 @@ static enum tutti_status find_range(const struct report_facts *facts, double *lo
   if (json_array_size(inputs) != 1 || json_array_size(categories) > 0 || json_object_get(column, "date") ||
       !json_is_number(scale) || !json_is_number(shift))
     goto out;
-  *low = json_number_value(shift) - reach * json_number_value(scale);
-  *high = json_number_value(shift) + reach * json_number_value(scale);
+  const json_t *knots = json_object_get(column, "knots");
+  if (json_array_size(knots) > 0) {
+    *low = json_number_value(json_array_get(knots, 0));
+    *high = json_number_value(json_array_get(knots, json_array_size(knots) - 1));
+  } else {
+    *low = json_number_value(shift) - reach * json_number_value(scale);
+    *high = json_number_value(shift) + reach * json_number_value(scale);
+  }
   *found = *high > *low;
 out:
   json_decref(root);

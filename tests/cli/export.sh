@@ -36,6 +36,15 @@ awk -F, -v OFS=, 'NR == 1 {print $0, "at"; next}
 regression_recipe | sed 's/^target = .*/target = y\nmissing = indicator\nrare = 5\nunseen = other/; s/^path = .*/path = messy.csv/' >messy.ini
 sed '5s/,[abc],/,new,/' messy.csv >messy-new.csv
 expect_same messy.ini messy-new.csv
+# Other scales, and bins; every third row is beyond those of the data.
+awk -F, -v OFS=, 'NR % 3 == 2 {if ($1 != "") $1 *= 40; $2 = 1e7 * $2} {print}' messy-new.csv >messy-far.csv
+for scaling in robust quantile-normal quantile-uniform; do
+  cp messy.ini "$scaling.ini"
+  expect_same "$scaling.ini" messy-far.csv --set data.scaling=$scaling --set data.quantiles=20 --set data.bins=4
+done
+sed 's/^[^,]*,/7,/' table.csv | sed '1s/^7/x1/' >constant.csv
+regression_recipe | sed 's/^path = .*/path = constant.csv/' >constant.ini
+expect_same constant.ini table.csv --set data.scaling=quantile-normal
 regression_recipe | sed 's/^target = .*/target = y x2/' >two.ini
 expect_same two.ini table.csv
 awk -F, -v OFS=, 'NR > 1 {$4 += 1e9} {print}' OFMT=%.17g CONVFMT=%.17g table.csv >far.csv

@@ -89,8 +89,8 @@ reseal small data.json sed -i '0,/"name": "test"/s//"name": "..\/x"/'
 refuses evaluate "run/data.json: " "expected names of splits, each once"
 reseal small data.json sed -i '0,/"name": "test"/s//"name": "train"/'
 refuses evaluate "run/data.json: " "expected names of splits, each once"
-reseal small data.json sed -i 's/"version": 3/"version": 4/'
-refuses evaluate "run/data.json: " "has version 4, and this Tutti reads version 3"
+reseal small data.json sed -i 's/"version": 3/"version": 5/'
+refuses evaluate "run/data.json: " "has version 5, and this Tutti reads versions 3 and 4"
 reseal small data.json sed -i 's/"target_scale": \[/&-/'
 refuses evaluate "run/data.json: " "torn at 'target_scale'"
 reseal small data.json sed -i '0,/"position": 1/s//"position": 0/'

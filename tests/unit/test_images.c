@@ -258,6 +258,8 @@ static void arrays_of_images(void **state) {
   assert_true(gathered("validation", 1, 5) == 38);
   refuses("data.target: images have no columns", NPY "target=0");
   refuses("data.task", NPY "task=regression");
+  refuses("data.scaling: of the columns of tables alone", NPY "scaling=robust");
+  refuses("data.bins: of the columns of tables alone", NPY "bins=4");
   refuses("data.pixel_mean: expected 1 number or one for each of 1", NPY "pixel_mean=1 2 3");
   refuses("data.target_path: expected the npy file with the labels", "path=x.npy");
   doubles[13] = NAN;
