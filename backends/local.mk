@@ -10,6 +10,7 @@ noinst_LTLIBRARIES += libbackendplan.la
 libbackendplan_la_LDFLAGS =
 libbackendplan_la_SOURCES = %D%/cpu/plan_impl.h
 libbackendplan_la_SOURCES += %D%/cpu/attributes.c
+libbackendplan_la_SOURCES += %D%/cpu/box.c
 libbackendplan_la_SOURCES += %D%/cpu/check.c
 libbackendplan_la_SOURCES += %D%/cpu/geometry.c
 libbackendplan_la_SOURCES += %D%/cpu/lives.c
@@ -55,8 +56,10 @@ libbackendcpu_la_SOURCES += %D%/cpu/pointwise.c
 libbackendcpu_la_SOURCES += %D%/cpu/pool.c
 libbackendcpu_la_SOURCES += %D%/cpu/predict.c
 libbackendcpu_la_SOURCES += %D%/cpu/draws.c
+libbackendcpu_la_SOURCES += %D%/cpu/draws_impl.h
 libbackendcpu_la_SOURCES += %D%/cpu/slope.c
 libbackendcpu_la_SOURCES += %D%/cpu/nomu.c
+libbackendcpu_la_SOURCES += %D%/cpu/nomu_impl.h
 libbackendcpu_la_SOURCES += %D%/cpu/product.c
 libbackendcpu_la_SOURCES += %D%/cpu/reduce.c
 libbackendcpu_la_SOURCES += %D%/cpu/step.c
@@ -118,7 +121,7 @@ plugin_LTLIBRARIES += backend-cuda.la
 backend_cuda_la_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 if HAVE_CUDA
 backend_cuda_la_SOURCES = $(cuda_host)
-backend_cuda_la_LIBADD = %D%/cuda/engine.lo libbackendplan.la $(CUDA_LIBS) -lm
+backend_cuda_la_LIBADD = %D%/cuda/engine.lo libbackendcpu.la $(CUDA_LIBS) -lm
 %D%/cuda/engine.lo: $(cuda_engine) $(wildcard $(cuda_shared)) $(top_srcdir)/build-aux/nvcc | cpu_optimisers.h
 	@$(MKDIR_P) %D%/cuda
 	@echo "  NVCC     $@"
@@ -126,7 +129,7 @@ backend_cuda_la_LIBADD = %D%/cuda/engine.lo libbackendplan.la $(CUDA_LIBS) -lm
 	  $(CUDA_TARGETS) -fvisibility=hidden $(cuda_includes) $(NVCCFLAGS) -c -o $@ $(top_srcdir)/%D%/cuda/engine.cu
 else
 backend_cuda_la_SOURCES = %D%/cuda/backend_impl.h %D%/cuda/cuda.c %D%/cuda/ops.c %D%/cuda/without.c
-backend_cuda_la_LIBADD = libbackendplan.la -lm
+backend_cuda_la_LIBADD = libbackendcpu.la -lm
 endif
 # What backends share that train no networks.
 noinst_LTLIBRARIES += liblearner.la

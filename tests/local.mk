@@ -61,7 +61,7 @@ check_LTLIBRARIES += %D%/cuda/backend-cuda.la
 %C%_cuda_backend_cuda_la_SOURCES += %D%/cuda/emulation.c %D%/cuda/emulation.h %D%/cuda/emulation_grid.c
 %C%_cuda_backend_cuda_la_SOURCES += %D%/cuda/fiber.c %D%/cuda/fiber.h
 %C%_cuda_backend_cuda_la_CPPFLAGS = -I$(top_srcdir)/%D%/cuda $(AM_CPPFLAGS)
-%C%_cuda_backend_cuda_la_LIBADD = %D%/cuda/engine.lo libbackendplan.la -lm -lpthread
+%C%_cuda_backend_cuda_la_LIBADD = %D%/cuda/engine.lo libbackendcpu.la -lm -lpthread
 $(%C%_cuda_backend_cuda_la_OBJECTS): | cpu_optimisers.h
 %D%/cuda/engine.lo: $(cuda_engine) $(wildcard $(cuda_shared)) $(top_srcdir)/%D%/cuda/cuda_runtime.h | cpu_optimisers.h
 	@$(MKDIR_P) %D%/cuda

@@ -1,7 +1,9 @@
 /* check.c - checks of jobs, and what is said of those that diverge. */
 #include "plan_impl.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum tutti_status backend_cpu_check_head(tutti_context *context, const struct tutti_job *job) {
   size_t layers = tutti_network_layers(job->network);
@@ -39,6 +41,98 @@ enum tutti_status backend_cpu_check_targets(tutti_context *context, const struct
                       tutti_split_name(split), classes ? "labels" : "targets", job->task->outputs);
   return TUTTI_OK;
 }
+
+/* --- what a job trains on --- */
+
+/* A batch norm that stays as it is would still normalise by its batch. */
+static enum tutti_status check_frozen(tutti_context *context, const struct tutti_job *job) {
+  for (size_t i = 0; i < tutti_network_layers(job->network); i++) {
+    const struct tutti_layer *layer = tutti_network_layer(job->network, i);
+    for (size_t k = 0; layer->op == TUTTI_OP_BATCH_NORM && job->frozen[k]; k++)
+      if (strcmp(job->frozen[k], layer->label) == 0)
+        return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "layer %s: a batch norm cannot be frozen here",
+                          layer->label);
+  }
+  return TUTTI_OK;
+}
+
+/* Does the box of the artificial points hold row `r`, whose inputs are x[features]? */
+static enum tutti_status check_in_box(tutti_context *context, const float *box, size_t features, size_t r,
+                                      const float *x) {
+  for (size_t f = 0; f < features; f++)
+    if (!(box[f] <= x[f] && x[f] <= box[features + f]))
+      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                        "the box for artificial points must hold all training rows: feature %zu of row %zu is %g, and "
+                        "the box goes from %g to %g; widen it",
+                        f, r, (double)x[f], (double)box[f], (double)box[features + f]);
+  return TUTTI_OK;
+}
+
+static enum tutti_status check_box(tutti_context *context, const struct tutti_job *job) {
+  struct tutti_shape shape = tutti_split_input(job->train);
+  size_t features = (size_t)shape.height * (size_t)shape.width * (size_t)shape.channels;
+  enum tutti_status status = TUTTI_OK;
+  float *row;
+  for (size_t f = 0; f < features; f++)
+    if (!isfinite(job->box[f]) || !isfinite(job->box[features + f]) || !(job->box[f] < job->box[features + f]))
+      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                        "the box for artificial points must have low < high in each feature: feature %zu goes from %g "
+                        "to %g",
+                        f, (double)job->box[f], (double)job->box[features + f]);
+  TUTTI_TRY(context, tutti_alloc(context, features, sizeof *row, &row));
+  for (uint32_t r = 0; status == TUTTI_OK && r < tutti_split_rows(job->train); r++) {
+    tutti_split_gather(job->train, 1, &r, row);
+    status = check_in_box(context, job->box, features, r, row);
+  }
+  tutti_free(row);
+  return status;
+}
+
+enum tutti_status backend_cpu_check_data(tutti_context *context, const struct tutti_job *job) {
+  if (!job->train || tutti_split_rows(job->train) == 0)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "there are no rows to train on");
+  TUTTI_TRY(context, backend_cpu_check_targets(context, job, job->train));
+  if (job->frozen)
+    TUTTI_TRY(context, check_frozen(context, job));
+  if (job->box)
+    TUTTI_TRY(context, check_box(context, job));
+  return job->validation ? backend_cpu_check_targets(context, job, job->validation) : TUTTI_OK;
+}
+
+/* --- draws of dropout: which networks can be drawn, and which tell what is their own --- */
+
+uint64_t backend_cpu_draw_key(uint64_t seed, uint64_t draw) {
+  struct tutti_random random;
+  tutti_random_init(&random, seed, "dropout draws", draw);
+  return tutti_random_u64(&random);
+}
+
+static bool drops(const tutti_network *network) {
+  for (size_t i = 0; i < tutti_network_layers(network); i++) {
+    const struct tutti_layer *layer = tutti_network_layer(network, i);
+    if ((layer->op == TUTTI_OP_DROPOUT || layer->op == TUTTI_OP_DROP_PATH) && tutti_layer_real(layer, "rate", 0) > 0)
+      return true;
+  }
+  return false;
+}
+
+enum tutti_status backend_cpu_draws_check(tutti_context *context, const struct tutti_job *job) {
+  const struct cpu_config *config = job->config;
+  if (config->prediction_draws == 0 || drops(job->network))
+    return TUTTI_OK;
+  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                    "backend.prediction_draws: predictions are to be %lld draws of dropout, and this network has none; "
+                    "let the space give every network dropout, as in [space] dropout = 0.1, or leave the draws out",
+                    (long long)config->prediction_draws);
+}
+
+bool backend_cpu_tells_epistemic(const struct tutti_job *job) {
+  const struct cpu_config *config = job->config;
+  const struct tutti_layer *head = tutti_network_layer(job->network, tutti_network_layers(job->network) - 1);
+  return config->prediction_draws > 0 || head->op == TUTTI_OP_HEAD_NOMU;
+}
+
+/* --- divergence --- */
 
 void backend_cpu_say_diverged(const struct cpu_config *config, const struct tutti_epoch *epoch, const char *what,
                               double value, struct tutti_outcome *outcome) {

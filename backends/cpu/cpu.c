@@ -81,60 +81,9 @@ static enum tutti_status backend_check_cpu(void *self, tutti_context *context, c
   return backend_cpu_check_head(context, job);
 }
 
-/* A batch norm that stays as it is would still normalise by its batch. */
-static enum tutti_status check_frozen(tutti_context *context, const struct tutti_job *job) {
-  for (size_t i = 0; i < tutti_network_layers(job->network); i++) {
-    const struct tutti_layer *layer = tutti_network_layer(job->network, i);
-    for (size_t k = 0; layer->op == TUTTI_OP_BATCH_NORM && job->frozen[k]; k++)
-      if (strcmp(job->frozen[k], layer->label) == 0)
-        return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "layer %s: a batch norm cannot be frozen here",
-                          layer->label);
-  }
-  return TUTTI_OK;
-}
-
-/* Does the box of the artificial points hold row `r`, whose inputs are x[features]? */
-static enum tutti_status check_in_box(tutti_context *context, const float *box, size_t features, size_t r,
-                                      const float *x) {
-  for (size_t f = 0; f < features; f++)
-    if (!(box[f] <= x[f] && x[f] <= box[features + f]))
-      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                        "the box for artificial points must hold all training rows: feature %zu of row %zu is %g, and "
-                        "the box goes from %g to %g; widen it",
-                        f, r, (double)x[f], (double)box[f], (double)box[features + f]);
-  return TUTTI_OK;
-}
-
-static enum tutti_status check_box(tutti_context *context, const struct tutti_job *job) {
-  struct tutti_shape shape = tutti_split_input(job->train);
-  size_t features = (size_t)shape.height * (size_t)shape.width * (size_t)shape.channels;
-  enum tutti_status status = TUTTI_OK;
-  float *row;
-  for (size_t f = 0; f < features; f++)
-    if (!isfinite(job->box[f]) || !isfinite(job->box[features + f]) || !(job->box[f] < job->box[features + f]))
-      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                        "the box for artificial points must have low < high in each feature: feature %zu goes from %g "
-                        "to %g",
-                        f, (double)job->box[f], (double)job->box[features + f]);
-  TUTTI_TRY(context, tutti_alloc(context, features, sizeof *row, &row));
-  for (uint32_t r = 0; status == TUTTI_OK && r < tutti_split_rows(job->train); r++) {
-    tutti_split_gather(job->train, 1, &r, row);
-    status = check_in_box(context, job->box, features, r, row);
-  }
-  tutti_free(row);
-  return status;
-}
-
 static enum tutti_status check_data(void *self, tutti_context *context, const struct tutti_job *job) {
   TUTTI_TRY(context, backend_check_cpu(self, context, job));
-  if (!job->train || tutti_split_rows(job->train) == 0)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "there are no rows to train on");
-  TUTTI_TRY(context, backend_cpu_check_targets(context, job, job->train));
-  if (job->frozen)
-    TUTTI_TRY(context, check_frozen(context, job));
-  if (job->box)
-    TUTTI_TRY(context, check_box(context, job));
-  return job->validation ? backend_cpu_check_targets(context, job, job->validation) : TUTTI_OK;
+  return backend_cpu_check_data(context, job);
 }
 
 static enum tutti_status backend_train_cpu(void *self, tutti_context *context, const struct tutti_job *theirs,

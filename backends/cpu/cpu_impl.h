@@ -488,20 +488,25 @@ enum tutti_status backend_cpu_predict_split(tutti_context *context, const struct
 
 /* --- draws.c --- */
 
+/* What draws of an output come to: of a class, `mean` alone, and for the first `noise`. */
+struct cpu_mixed {
+  double mean, scatter, noise, inner;
+};
 /* The draws of dropout of which a prediction is the mixture, and room to add them up. Without draws it has no room. */
 struct cpu_drawing {
   size_t draws;
   uint64_t seed;
   enum tutti_task_kind kind;
   size_t outputs;
-  float *inputs;                          /* those of the input node */
-  float *one, *part;                      /* [rows][width], [rows][outputs]: of a draw */
-  double *mean, *scatter, *noise, *inner; /* [rows][outputs] */
+  float *inputs;           /* those of the input node */
+  float *one, *part;       /* [rows][width], [rows][outputs]: of a draw */
+  struct cpu_mixed *mixed; /* [rows][outputs] */
 };
 enum tutti_status backend_cpu_drawing_create(tutti_context *context, const struct tutti_job *job,
                                              const struct cpu_plan *plan, struct cpu_drawing *drawing);
 void backend_cpu_drawing_release(struct cpu_drawing *drawing);
-/* A draw of dropout's masks. */
+/* A draw of dropout's masks, and the key of its stream. */
+uint64_t backend_cpu_draw_key(uint64_t seed, uint64_t draw);
 struct cpu_draws backend_cpu_draw_of(uint64_t seed, uint64_t draw);
 /* Predict the rows that the input node holds; as backend_cpu_predict, which see for `epistemic`. */
 void backend_cpu_answer(struct cpu_plan *plan, struct cpu_drawing *drawing, size_t rows, float *out, float *epistemic);

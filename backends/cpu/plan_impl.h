@@ -18,9 +18,19 @@ enum tutti_status backend_cpu_check_split(tutti_context *context, const struct t
 /* And targets or labels to train on? */
 enum tutti_status backend_cpu_check_targets(tutti_context *context, const struct tutti_job *job,
                                             const tutti_split *split);
+/* What a job trains on: rows, with targets; which layers are frozen; the box of artificial points, if it has one. */
+enum tutti_status backend_cpu_check_data(tutti_context *context, const struct tutti_job *job);
 /* What is said of a job that failed in this epoch: which number is no longer finite, its value, and what may help. */
 void backend_cpu_say_diverged(const struct cpu_config *config, const struct tutti_epoch *epoch, const char *what,
                               double value, struct tutti_outcome *outcome);
+
+/* --- artificial points (box.c) --- */
+
+/* How many head-nomu adds to the rows of a step; 0 with other heads. */
+size_t backend_cpu_artificial(const tutti_network *network);
+/* The box that they are drawn from, box[2][features]: the job's, or that of the training rows, widened by the head's
+   margin of its width on each side. */
+enum tutti_status backend_cpu_box(tutti_context *context, const struct tutti_job *job, float *box);
 
 /* --- plans without places (plan.c) --- */
 

@@ -125,13 +125,13 @@ static void add_slopes(struct cpu_slopes *s, size_t rows, float *gradient) {
 
 /* --- mixtures of draws -------------------------------------------------------------------------------------------- */
 
-/* The weights of a draw's moments, from those of the mixture's (give_moments of draws.c). */
+/* The weights of a draw's moments, from those of the mixture's (mix_moments_end of draws_impl.h). */
 static void weigh_moments(struct cpu_slopes *s, const struct cpu_drawing *d, size_t count, const float *by_out,
                           const float *by_part) {
   double share = 1 / (double)d->draws;
   for (size_t i = 0; i < count; i++) {
     double part = by_part ? (double)by_part[i] : 0, variance = (double)by_out[2 * i + 1];
-    double apart = (double)s->out[2 * i] - d->mean[i];
+    double apart = (double)s->out[2 * i] - d->mixed[i].mean;
     s->by_out[2 * i] = (float)(share * ((double)by_out[2 * i] + 2 * apart * (variance + part)));
     s->by_out[2 * i + 1] = (float)(share * variance);
     s->by_part[i] = (float)(share * part);
@@ -140,13 +140,13 @@ static void weigh_moments(struct cpu_slopes *s, const struct cpu_drawing *d, siz
 
 static double log_of(double p) { return log(fmax(p, 1e-30)); }
 
-/* The weights of a draw's probabilities (give_classes of draws.c). */
+/* The weights of a draw's probabilities (mix_classes_end of draws_impl.h). */
 static void weigh_classes(struct cpu_slopes *s, const struct cpu_drawing *d, size_t rows, const float *by_out,
                           const float *by_part) {
   double share = 1 / (double)d->draws;
   for (size_t i = 0; i < rows * d->outputs; i++) {
     double part = by_part ? (double)by_part[i / d->outputs] : 0;
-    s->by_out[i] = (float)(share * ((double)by_out[i] + part * (log_of((double)s->out[i]) - log_of(d->mean[i]))));
+    s->by_out[i] = (float)(share * ((double)by_out[i] + part * (log_of((double)s->out[i]) - log_of(d->mixed[i].mean))));
   }
 }
 

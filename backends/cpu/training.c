@@ -16,31 +16,12 @@ static uint64_t shared_seed(const struct training *t) {
   return t->config->shuffle == CPU_SHUFFLE_RUN ? t->job->run_seed : t->job->seed;
 }
 
-/* The box of the training inputs, widened by `margin` of its width on each side. */
-static void training_box(struct training *t, double margin) {
-  size_t features = t->plan->nodes[0].width * t->plan->nodes[0].pixels, rows = tutti_split_rows(t->job->train);
-  float *row = t->plan->nodes[0].value;
-  for (uint32_t r = 0; r < rows; r++) {
-    tutti_split_gather(t->job->train, 1, &r, row);
-    for (size_t f = 0; f < features; f++) {
-      t->low[f] = r == 0 || row[f] < t->low[f] ? row[f] : t->low[f];
-      t->high[f] = r == 0 || row[f] > t->high[f] ? row[f] : t->high[f];
-    }
-  }
-  for (size_t f = 0; f < features; f++) {
-    float wider = (float)margin * (t->high[f] - t->low[f]);
-    t->low[f] -= wider;
-    t->high[f] += wider;
-  }
-}
-
 void backend_cpu_training_destroy(struct training *t) {
   backend_cpu_stepper_destroy(t->stepper);
   backend_cpu_team_destroy(t->plan ? t->plan->team : NULL);
   backend_cpu_plan_destroy(t->plan);
   tutti_free(t->order);
   tutti_free(t->low);
-  tutti_free(t->high);
 }
 
 /* Rows per mini-batch. For L-BFGS, whose batch is all rows, as many rows at a time as stay in cache. */
@@ -55,9 +36,7 @@ static size_t rows_at_once(const struct tutti_job *job, bool optimise) {
 enum tutti_status backend_cpu_training_create(tutti_context *context, const struct cpu_kernels *kernels,
                                               const struct tutti_job *job, bool optimise, struct training *t) {
   const struct cpu_config *config = job->config;
-  size_t rows = tutti_split_rows(job->train), layers = tutti_network_layers(job->network);
-  const struct tutti_layer *head = tutti_network_layer(job->network, layers - 1);
-  size_t artificial = head->op == TUTTI_OP_HEAD_NOMU ? (size_t)tutti_layer_integer(head, "artificial", 0) : 0;
+  size_t rows = tutti_split_rows(job->train), artificial = backend_cpu_artificial(job->network);
   memset(t, 0, sizeof *t);
   t->job = job;
   t->config = config;
@@ -71,14 +50,9 @@ enum tutti_status backend_cpu_training_create(tutti_context *context, const stru
   TUTTI_TRY(context, tutti_alloc(context, rows, sizeof *t->order, &t->order));
   if (artificial) {
     size_t features = t->plan->nodes[0].width * t->plan->nodes[0].pixels;
-    TUTTI_TRY(context, tutti_alloc(context, features, sizeof *t->low, &t->low));
-    TUTTI_TRY(context, tutti_alloc(context, features, sizeof *t->high, &t->high));
-    if (job->box) {
-      memcpy(t->low, job->box, features * sizeof *t->low);
-      memcpy(t->high, job->box + features, features * sizeof *t->high);
-    } else {
-      training_box(t, tutti_layer_real(head, "margin", 0));
-    }
+    TUTTI_TRY(context, tutti_alloc(context, 2 * features, sizeof *t->low, &t->low));
+    t->high = t->low + features;
+    TUTTI_TRY(context, backend_cpu_box(context, job, t->low));
     tutti_random_init(&t->box, job->seed, "artificial points", 0);
   }
   if (!optimise)

@@ -38,8 +38,9 @@ enum tutti_status backend_cuda_gradient(tutti_context *context, const struct cud
 /* Bytes of the device's memory that a job takes, with its rows. */
 enum tutti_status backend_cuda_need(tutti_context *context, const struct cuda_device *device,
                                     const struct tutti_job *job, size_t *bytes);
+/* out[rows][width], and, unless it is NULL, epistemic[rows][tutti_epistemic_width]. */
 enum tutti_status backend_cuda_predict(tutti_context *context, const struct cuda_device *device,
                                        const struct tutti_job *job, const tutti_tensors *weights,
-                                       const tutti_split *split, float *out);
+                                       const tutti_split *split, float *out, float *epistemic);
 
 #endif

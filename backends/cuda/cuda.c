@@ -1,5 +1,5 @@
 /* cuda.c - backend `cuda`: trains a pool of small dense networks at once on a GPU, each by one thread block, from its
-   first epoch to its last. Parameters, initial weights, mini-batches and dropout masks are those of backend cpu, so that
+   first epoch to its last, and answers single questions on the processor. Parameters, initial weights, mini-batches and dropout masks are those of backend cpu, so that
    losses can be compared step by step. See docs/backend-cuda.md. */
 #include "backend_impl.h"
 
@@ -8,6 +8,7 @@
 
 struct cuda_backend {
   struct cuda_device device;
+  const struct cpu_kernels *kernels; /* for questions */
 };
 
 static bool backend_available_cuda(char *why, size_t why_size) { return backend_cuda_available(why, why_size); }
@@ -17,6 +18,7 @@ static enum tutti_status backend_create_cuda(tutti_context *context, const void 
   (void)config, (void)setup;
   struct cuda_backend *backend;
   TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *backend, &backend));
+  backend->kernels = backend_cpu_kernels(tutti_cpu_detect());
   enum tutti_status status = backend_cuda_device_open(context, &backend->device);
   if (status == TUTTI_OK)
     *self = backend;
@@ -38,9 +40,7 @@ static bool supports_layer_cuda(void *self, const struct tutti_layer *layer) {
 
 /* Parameters of backend cpu that this one does not have. */
 static enum tutti_status check_config(tutti_context *context, const struct cpu_config *config) {
-  const char *lacks = config->optimiser == CPU_LBFGS ? "optimiser = lbfgs"
-                      : config->prediction_draws > 0 ? "prediction_draws"
-                                                     : backend_cpu_augments(config);
+  const char *lacks = config->optimiser == CPU_LBFGS ? "optimiser = lbfgs" : backend_cpu_augments(config);
   if (lacks)
     return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED,
                       "backend.%s: backend cuda does not have it; leave it out, or take backend cpu", lacks);
@@ -64,6 +64,7 @@ static enum tutti_status backend_check_cuda(void *self, tutti_context *context, 
   if (!job->network)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "backend cuda trains networks, and this job has none");
   TUTTI_TRY(context, check_config(context, job->config));
+  TUTTI_TRY(context, backend_cpu_draws_check(context, job));
   for (size_t i = 0; i < tutti_network_layers(job->network); i++) {
     const struct tutti_layer *layer = tutti_network_layer(job->network, i);
     if (!supports_layer_cuda(self, layer))
@@ -76,11 +77,8 @@ static enum tutti_status backend_check_cuda(void *self, tutti_context *context, 
 }
 
 static enum tutti_status check_data(void *self, tutti_context *context, const struct tutti_job *job) {
-  if (!job->train || tutti_split_rows(job->train) == 0)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "there are no rows to train on");
-  TUTTI_TRY(context, backend_check_cuda(self, context, job));
-  TUTTI_TRY(context, backend_cpu_check_targets(context, job, job->train));
-  return job->validation ? backend_cpu_check_targets(context, job, job->validation) : TUTTI_OK;
+  TUTTI_TRY(context, backend_cpu_check_data(context, job));
+  return backend_check_cuda(self, context, job);
 }
 
 /* How many blocks of the kernel a device holds is known for each network alone: two to a multiprocessor is what all
@@ -110,15 +108,60 @@ static enum tutti_status backend_train_cuda(void *self, tutti_context *context, 
   return backend_train_many_cuda(self, context, 1, &job, &outcome, nobody, NULL);
 }
 
-static enum tutti_status backend_predict_cuda(void *self, tutti_context *context, const struct tutti_job *theirs,
-                                              const tutti_tensors *weights, const tutti_split *split, float *out) {
+static bool backend_tells_epistemic_cuda(void *self, const struct tutti_job *job) {
+  (void)self;
+  return job->network && backend_cpu_tells_epistemic(job);
+}
+
+static enum tutti_status backend_predict_parts_cuda(void *self, tutti_context *context, const struct tutti_job *theirs,
+                                                    const tutti_tensors *weights, const tutti_split *split, float *out,
+                                                    float *epistemic) {
   struct cuda_backend *backend = self;
   struct tutti_job job;
   TUTTI_TAKE(&job, theirs);
   job.train = job.validation = NULL;
   TUTTI_TRY(context, backend_check_cuda(self, context, &job));
   TUTTI_TRY(context, backend_cpu_check_split(context, &job, split));
-  return backend_cuda_predict(context, &backend->device, &job, weights, split, out);
+  return backend_cuda_predict(context, &backend->device, &job, weights, split, out, epistemic);
+}
+
+static enum tutti_status backend_predict_cuda(void *self, tutti_context *context, const struct tutti_job *job,
+                                              const tutti_tensors *weights, const tutti_split *split, float *out) {
+  return backend_predict_parts_cuda(self, context, job, weights, split, out, NULL);
+}
+
+/* Questions of a few rows are answered by the processor, with the code of backend cpu: a launch would cost more. */
+static enum tutti_status backend_open_cuda(void *self, tutti_context *context, const struct tutti_job *job,
+                                           const tutti_tensors *weights, size_t rows, void **predictor) {
+  struct cuda_backend *backend = self;
+  struct cpu_predictor *made = NULL;
+  TUTTI_TRY(context, backend_check_cuda(self, context, job));
+  enum tutti_status status = backend_cpu_open(context, backend->kernels, job, weights, rows, &made);
+  *predictor = made;
+  return status;
+}
+
+static enum tutti_status backend_ask_cuda(void *self, tutti_context *context, void *predictor,
+                                          const struct tutti_query *query, float *out) {
+  (void)self, (void)context;
+  backend_cpu_ask(predictor, query, out);
+  return TUTTI_OK;
+}
+
+static enum tutti_status backend_ask_slope_cuda(void *self, tutti_context *context, void *predictor,
+                                                const struct tutti_query *theirs, const struct tutti_slope *wanted,
+                                                float *out) {
+  struct tutti_query query;
+  struct tutti_slope slope;
+  (void)self;
+  TUTTI_TAKE(&query, theirs);
+  TUTTI_TAKE(&slope, wanted);
+  return backend_cpu_ask_slope(context, predictor, &query, &slope, out);
+}
+
+static void backend_close_cuda(void *self, void *predictor) {
+  (void)self;
+  backend_cpu_close(predictor);
 }
 
 static enum tutti_status backend_gradient_cuda(void *self, tutti_context *context, const struct tutti_job *theirs,
@@ -145,6 +188,13 @@ static const struct tutti_backend_ops cuda_ops = {
     .capacity = backend_capacity_cuda,
     .train_many = backend_train_many_cuda,
     .supports_layer = supports_layer_cuda,
+    .honours = TUTTI_JOB_FROZEN | TUTTI_JOB_BOX | TUTTI_JOB_CLASS_WEIGHTS,
+    .open = backend_open_cuda,
+    .ask = backend_ask_cuda,
+    .close = backend_close_cuda,
+    .tells_epistemic = backend_tells_epistemic_cuda,
+    .predict_parts = backend_predict_parts_cuda,
+    .ask_slope = backend_ask_slope_cuda,
     .epochs = backend_epochs_cuda,
 };
 

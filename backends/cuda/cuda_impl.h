@@ -35,6 +35,11 @@ struct cuda_program {
   uint32_t workers, shared; /* threads that compute; bytes of shared memory */
   size_t far;               /* floats in the device's memory for arrays that are not shared */
   struct cuda_place weights, gradients, first, second;
+  struct cpu_attributes head;
+  uint32_t artificial;         /* as in struct cuda_job, when training */
+  float *box;                  /* [2][features], or NULL */
+  const double *class_weights; /* the job's */
+  size_t features;
 };
 /* Make it, for at most `rows` rows at once. TUTTI_ERROR_UNSUPPORTED names a layer that the engine lacks. */
 enum tutti_status backend_cuda_lower(tutti_context *context, const struct cuda_device *device,
@@ -62,7 +67,7 @@ void backend_cuda_data_release(struct cuda_data *data);
 
 /* A job's part of the device's memory: what is copied there at once, and what the engine fills. */
 struct cuda_layout {
-  size_t nodes, edges, segments, kept, copied; /* bytes from its beginning */
+  size_t nodes, edges, segments, box, classes, kept, copied; /* bytes from its beginning */
   size_t far, order, bytes;
 };
 struct cuda_layout backend_cuda_layout(const struct cuda_program *program, size_t rows);

@@ -34,8 +34,10 @@
 #define CPU_LANES 1
 #define _Static_assert static_assert
 #include "backends/cpu/activation_impl.h"
+#include "backends/cpu/draws_impl.h"
 #include "backends/cpu/heads_impl.h"
 #include "backends/cpu/level_impl.h"
+#include "backends/cpu/nomu_impl.h"
 #include "backends/cpu/schedule_impl.h"
 
 #define PHILOX_FUNCTION static __device__
@@ -58,7 +60,9 @@ struct block {
   float *shared, *memory; /* of places */
   float *weights, *gradients;
   struct state *state;
-  uint32_t outputs;
+  uint32_t outputs, artificial; /* artificial: rows at the end of a step that are no data */
+  const struct cpu_attributes *head;
+  const double *class_weights;
 };
 
 /* All threads that compute. */

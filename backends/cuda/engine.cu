@@ -50,7 +50,7 @@ struct epoch {
 /* Train on all rows once. The mean loss, or NaN once a step's was not finite (s->end says so, s->value what it was). */
 CUDA_PHASE double run_epoch(const struct block &b, const struct cuda_job &job, const struct epoch &epoch) {
   struct state *s = b.state;
-  struct pass pass = {true, true, job.drop_key, 0, (double)(epoch.number - 1) / (double)job.config.epochs};
+  struct pass pass = {true, true, false, job.drop_key, 0, (double)(epoch.number - 1) / (double)job.config.epochs};
   double total = 0;
   for (uint32_t begin = 0, step = 0; begin < job.train.rows; begin += job.batch, step++) {
     const uint32_t rows = job.train.rows - begin < job.batch ? job.train.rows - begin : job.batch;
@@ -63,7 +63,9 @@ CUDA_PHASE double run_epoch(const struct block &b, const struct cuda_job &job, c
         return 0;
     }
     gather(b, job.train, epoch.order, begin, rows);
-    forward(b, job.node_count, rows, pass);
+    if (b.artificial > 0)
+      draw_artificial(b, job, rows, pass.step);
+    forward(b, job.node_count, rows + b.artificial, pass);
     const double loss = loss_of(b, job.node_count, job.train, epoch.order, begin, rows, true);
     if (!isfinite(loss)) {
       if (threadIdx.x == 0) {
@@ -73,7 +75,7 @@ CUDA_PHASE double run_epoch(const struct block &b, const struct cuda_job &job, c
       meet();
       return 0;
     }
-    backward(b, job.node_count, rows);
+    backward(b, job.node_count, rows + b.artificial);
     step_on(b, job, epoch.rate);
     total += loss * (double)rows;
   }
@@ -81,7 +83,7 @@ CUDA_PHASE double run_epoch(const struct block &b, const struct cuda_job &job, c
 }
 
 CUDA_PHASE double validate(const struct block &b, const struct cuda_job &job) {
-  const struct pass pass = {false, false, 0, 0, 1};
+  const struct pass pass = {false, false, false, 0, 0, 1};
   double total = 0;
   for (uint32_t begin = 0; begin < job.validation.rows; begin += job.most) {
     const uint32_t rows = job.validation.rows - begin < job.most ? job.validation.rows - begin : job.most;
@@ -138,13 +140,16 @@ CUDA_PHASE void begin_job(const struct block &b, const struct cuda_job &job) {
 
 /* The gradient of all rows, without dropout. */
 CUDA_PHASE void differentiate(const struct block &b, const struct cuda_job &job) {
-  const struct pass pass = {true, false, 0, 0, 1};
+  const struct pass pass = {true, false, false, 0, 0, 1};
+  const uint32_t all = job.train.rows + b.artificial;
   begin_job(b, job);
   gather(b, job.train, NULL, 0, job.train.rows);
-  forward(b, job.node_count, job.train.rows, pass);
+  if (b.artificial > 0)
+    draw_artificial(b, job, job.train.rows, 0);
+  forward(b, job.node_count, all, pass);
   const double loss = loss_of(b, job.node_count, job.train, NULL, 0, job.train.rows, true);
   meet();
-  backward(b, job.node_count, job.train.rows);
+  backward(b, job.node_count, all);
   each(job.floats, [&](uint32_t i) { job.kept[i] = b.gradients[i]; });
   if (threadIdx.x == 0)
     b.state->loss = loss;
@@ -249,6 +254,9 @@ static __global__ void __launch_bounds__(CUDA_MOST_WORKERS + CUDA_WARP, 2)
     b.edges = job.edges;
     b.weights = at(b, job.weights);
     b.gradients = at(b, job.gradients);
+    b.head = &job.head;
+    b.artificial = job.artificial;
+    b.class_weights = job.class_weights;
     if (job.task == CUDA_GRADIENT && threadIdx.x < CUDA_WORKERS)
       differentiate(b, job);
     else if (job.task == CUDA_TRAIN && threadIdx.x < CUDA_WORKERS)
@@ -259,21 +267,42 @@ static __global__ void __launch_bounds__(CUDA_MOST_WORKERS + CUDA_WARP, 2)
   }
 }
 
+/* Rows [begin, begin + rows), by this pass. */
+CUDA_PHASE void predict_as(const struct block &b, const struct cuda_prediction &p, const struct pass &pass,
+                           uint32_t begin, uint32_t rows, float *out, float *epistemic) {
+  gather(b, p.rows, NULL, begin, rows);
+  forward(b, p.node_count, rows, pass);
+  predict_rows(b, p, rows, out + (size_t)begin * p.width, epistemic + (size_t)begin * p.parts);
+  meet();
+}
+
+/* The mixture of draws of dropout. */
+CUDA_PHASE void predict_mixture(const struct block &b, const struct cuda_prediction &p, uint32_t begin, uint32_t rows) {
+  each(rows * p.outputs, [&](uint32_t i) { p.mixed[(size_t)begin * p.outputs + i] = {0, 0, 0, 0}; });
+  for (uint32_t draw = 0; draw < p.draws; draw++) {
+    predict_as(b, p, {false, true, true, p.keys[draw], 0, 1}, begin, rows, p.one, p.part);
+    mix_rows(p, draw, begin, rows);
+    meet();
+  }
+  end_mixture(p, begin, rows);
+  meet();
+}
+
 static __global__ void __launch_bounds__(CUDA_MOST_WORKERS + CUDA_WARP, 2) predict_network(struct cuda_prediction p) {
   CUDA_SHARED(shared);
-  const struct pass pass = {false, false, 0, 0, 1};
   struct block b = block_of(shared, p.memory + (size_t)blockIdx.x * p.block_floats, p.outputs);
   if (threadIdx.x >= CUDA_WORKERS)
     return;
   b.nodes = p.nodes;
   b.edges = p.edges;
   b.weights = p.weights;
+  b.head = &p.head;
   for (uint32_t begin = blockIdx.x * p.most; begin < p.rows.rows; begin += p.blocks * p.most) {
     const uint32_t rows = p.rows.rows - begin < p.most ? p.rows.rows - begin : p.most;
-    gather(b, p.rows, NULL, begin, rows);
-    forward(b, p.node_count, rows, pass);
-    predict_rows(b, p.node_count, rows, p.width, p.out + (size_t)begin * p.width);
-    meet();
+    if (p.draws > 0)
+      predict_mixture(b, p, begin, rows);
+    else
+      predict_as(b, p, {false, false, false, 0, 0, 1}, begin, rows, p.out, p.epistemic);
   }
 }
 

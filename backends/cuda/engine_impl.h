@@ -34,8 +34,8 @@ struct cuda_node {
   uint32_t edge, edge_count;  /* in the program's edges */
   uint32_t weight, bias, ldw; /* offsets in the weights, or CUDA_NOWHERE; floats of a row of the weights */
   uint32_t mean, variance;    /* batch norm's running statistics */
-  uint32_t needs_gradient, masked, frozen, scheduled;
-  uint32_t head_variance; /* a Gaussian head's spread is a variance */
+  uint32_t needs_gradient, masked, frozen, artificial, scheduled; /* as in struct cpu_node, cpu_attributes */
+  uint32_t head_variance;                                         /* a Gaussian head's spread is a variance */
   float head_scale, head_floor;
   double rate, momentum, epsilon;
   struct cuda_place value, gradient, slope, mask, statistics; /* [rows][ld]; statistics [CUDA_STATISTICS][ld] */
@@ -94,6 +94,10 @@ struct cuda_job {
   uint32_t floats, trained;      /* of the weights, as in struct cpu_plan */
   uint32_t outputs, batch, most; /* most: rows at once when validating */
   uint32_t asks;                 /* the host answers each epoch's report */
+  uint32_t artificial;           /* points that head-nomu adds to the rows of a step */
+  struct cpu_attributes head;    /* the head's */
+  const float *box;              /* [2][features]: where they are drawn */
+  const double *class_weights;   /* [outputs]; NULL: all are 1 */
   const struct cuda_node *nodes;
   const struct cuda_edge *edges;
   const struct cuda_segment *segments;
@@ -103,6 +107,7 @@ struct cuda_job {
   uint32_t *order; /* [2][rows of train] */
   struct cuda_rows train, validation;
   uint32_t order_key[2]; /* of the stream of mini-batches */
+  uint32_t box_key[2];   /* of artificial points */
   uint64_t drop_key;
   struct cuda_report *report;
   struct cuda_answer *answer;
@@ -110,14 +115,22 @@ struct cuda_job {
 
 /* Predictions of rows by one network; a block takes `most` rows after the other. */
 struct cuda_prediction {
-  uint32_t node_count, outputs, most, width;
+  uint32_t node_count, outputs, most, width, parts; /* numbers of a row, and of what of them is the network's own */
+  uint32_t classes;                                 /* a classification */
+  struct cpu_attributes head;
   uint32_t blocks, block_floats; /* floats of a block's part of the memory */
   const struct cuda_node *nodes;
   const struct cuda_edge *edges;
   float *memory;
   float *weights; /* [floats] */
   struct cuda_rows rows;
-  float *out; /* [rows][width] */
+  float *out;       /* [rows][width] */
+  float *epistemic; /* [rows][parts] */
+  /* With draws of dropout the prediction is their mixture. */
+  uint32_t draws;
+  const uint64_t *keys;    /* [draws]: of their masks */
+  struct cpu_mixed *mixed; /* [rows][outputs] */
+  float *one, *part;       /* [rows][width], [rows][parts]: of a draw */
 };
 
 /* Floats at the beginning of the shared memory, for what the threads of a block tell each other. */

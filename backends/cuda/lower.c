@@ -29,6 +29,7 @@ static struct cuda_node lower_node(const struct cpu_plan *plan, const struct cpu
                             .needs_gradient = node->needs_gradient,
                             .masked = node->masked,
                             .frozen = node->frozen,
+                            .artificial = node->artificial,
                             .scheduled = a->scheduled,
                             .head_variance = a->variance,
                             .head_scale = (float)a->scale,
@@ -66,9 +67,9 @@ static void lower_network(struct cuda_program *program) {
 struct placing {
   tutti_context *context;
   struct cuda_program *program;
-  bool training;
-  size_t limit;     /* floats of shared memory for arrays */
-  size_t near, far; /* floats used */
+  bool training, draws; /* for training; for predictions with dropout */
+  size_t limit;         /* floats of shared memory for arrays */
+  size_t near, far;     /* floats used */
   struct cpu_array *values, *gradients, **order;
 };
 
@@ -122,6 +123,8 @@ static void place_all(struct placing *p) {
       to->statistics = fix(p, CUDA_STATISTICS * node->ld);
     if (p->training && node->op == TUTTI_OP_DROP_PATH)
       to->mask = fix(p, plan->rows);
+    if (p->draws && (node->op == TUTTI_OP_DROPOUT || node->op == TUTTI_OP_DROP_PATH)) /* all rows share it */
+      to->mask = fix(p, node->ld);
   }
   place_nodes(p);
   for (size_t i = 0; i < plan->node_count && p->training; i++) {
@@ -175,12 +178,28 @@ static void choose_places(struct placing *p, const struct cuda_device *device) {
   p->program->far = p->far;
 }
 
+/* What the head needs besides its inputs. */
+static enum tutti_status lower_head(tutti_context *context, const struct tutti_job *job, bool training,
+                                    struct cuda_program *program) {
+  program->head = *backend_cpu_plan_head(program->plan)->attributes;
+  if (!training)
+    return TUTTI_OK;
+  program->class_weights = job->class_weights;
+  program->artificial = (uint32_t)backend_cpu_artificial(job->network);
+  if (program->artificial == 0)
+    return TUTTI_OK;
+  program->features = program->plan->nodes[0].width;
+  TUTTI_TRY(context, tutti_alloc(context, 2 * program->features, sizeof(float), &program->box));
+  return backend_cpu_box(context, job, program->box);
+}
+
 enum tutti_status backend_cuda_lower(tutti_context *context, const struct cuda_device *device,
                                      const struct tutti_job *job, size_t rows, bool training,
                                      struct cuda_program *program) {
   const struct cpu_config *config = job->config;
   const struct cpu_purpose purpose = {.gradients = training, .frozen = job->frozen};
-  struct placing p = {.context = context, .program = program, .training = training};
+  struct placing p = {
+      .context = context, .program = program, .training = training, .draws = !training && config->prediction_draws > 0};
   enum tutti_status status;
   memset(program, 0, sizeof *program);
   TUTTI_TRY(context, backend_cuda_check_tables(context, job->network));
@@ -199,6 +218,7 @@ enum tutti_status backend_cuda_lower(tutti_context *context, const struct cuda_d
   TUTTI_TRY_OUT(context, tutti_alloc(context, nodes, sizeof *p.gradients, &p.gradients));
   TUTTI_TRY_OUT(context, tutti_alloc(context, 2 * nodes, sizeof(struct cpu_array *), &p.order));
   lower_network(program);
+  TUTTI_TRY_OUT(context, lower_head(context, job, training, program));
   backend_cpu_find_lives(plan, training, p.values, p.gradients);
   program->workers = workers_of(device, plan, rows);
   choose_places(&p, device);
@@ -219,5 +239,6 @@ void backend_cuda_program_release(struct cuda_program *program) {
   tutti_free(program->nodes);
   tutti_free(program->edges);
   tutti_free(program->segments);
+  tutti_free(program->box);
   memset(program, 0, sizeof *program);
 }

@@ -85,7 +85,9 @@ struct cuda_layout backend_cuda_layout(const struct cuda_program *program, size_
   l.nodes = lines(sizeof(struct cuda_job));
   l.edges = l.nodes + lines(program->node_count * sizeof *program->nodes);
   l.segments = l.edges + lines(program->edge_count * sizeof *program->edges);
-  l.kept = l.segments + lines(program->segment_count * sizeof *program->segments);
+  l.box = l.segments + lines(program->segment_count * sizeof *program->segments);
+  l.classes = l.box + lines(program->box ? 2 * program->features * sizeof *program->box : 0);
+  l.kept = l.classes + lines(program->class_weights ? program->plan->outputs * sizeof *program->class_weights : 0);
   l.copied = l.kept + lines(program->plan->floats * sizeof(float));
   l.far = l.copied;
   l.order = l.far + lines(program->far * sizeof(float));
@@ -111,6 +113,10 @@ enum tutti_status backend_cuda_upload(tutti_context *context, const struct cuda_
   job->nodes = (const struct cuda_node *)(const void *)(memory + l->nodes);
   job->edges = (const struct cuda_edge *)(const void *)(memory + l->edges);
   job->segments = (const struct cuda_segment *)(const void *)(memory + l->segments);
+  job->head = program->head;
+  job->artificial = program->artificial;
+  job->box = program->box ? (const float *)(const void *)(memory + l->box) : NULL;
+  job->class_weights = program->class_weights ? (const double *)(const void *)(memory + l->classes) : NULL;
   job->kept = (float *)(void *)(memory + l->kept);
   job->memory = (float *)(void *)(memory + l->far);
   job->order = (uint32_t *)(void *)(memory + l->order);
@@ -118,6 +124,10 @@ enum tutti_status backend_cuda_upload(tutti_context *context, const struct cuda_
   memcpy(staged + l->nodes, program->nodes, program->node_count * sizeof *program->nodes);
   memcpy(staged + l->edges, program->edges, program->edge_count * sizeof *program->edges);
   memcpy(staged + l->segments, program->segments, program->segment_count * sizeof *program->segments);
+  if (program->box)
+    memcpy(staged + l->box, program->box, 2 * program->features * sizeof *program->box);
+  if (program->class_weights)
+    memcpy(staged + l->classes, program->class_weights, program->plan->outputs * sizeof *program->class_weights);
   memcpy(staged + l->kept, program->plan->weights, program->plan->floats * sizeof(float));
   cudaError_t error = cudaMemcpyAsync(memory, staged, l->copied, cudaMemcpyHostToDevice, stream);
   if (error == cudaSuccess)

@@ -11,6 +11,7 @@
 struct pass {
   bool training; /* batch norm by the rows of the batch */
   bool drop;
+  bool one; /* all rows share a mask of dropout */
   uint64_t key, step;
   double progress;
 };
@@ -125,7 +126,7 @@ CUDA_PHASE void forward_drop(const struct block &b, const struct cuda_node &node
   const struct cuda_node &source = b.nodes[b.edges[node.edge].source];
   const bool paths = node.op == TUTTI_OP_DROP_PATH;
   const double rate = drop_rate(node, pass);
-  const uint32_t count = paths ? rows : rows * node.ld, threshold = (uint32_t)(rate * 4294967296.0);
+  const uint32_t masks = pass.one ? 1 : rows, count = paths ? masks : masks * node.ld, threshold = (uint32_t)(rate * 4294967296.0);
   const float keep = (float)(1 / (1 - rate));
   const float *x = at(b, source.value);
   float *mask = node.mask.at == CUDA_NOWHERE ? NULL : at(b, node.mask);
@@ -144,7 +145,8 @@ CUDA_PHASE void forward_drop(const struct block &b, const struct cuda_node &node
     meet();
   }
   each_cell(rows, node.width, [&](uint32_t row, uint32_t c) {
-    const float by = mask ? mask[paths ? row : row * node.ld + c] : 1;
+    const uint32_t entry = pass.one ? 0 : row;
+    const float by = mask ? mask[paths ? entry : entry * node.ld + c] : 1;
     put(b, node, row, c, by * x[row * source.ld + c]);
   });
 }
@@ -310,9 +312,11 @@ CUDA_PHASE void backward_norm(const struct block &b, const struct cuda_node &nod
   });
 }
 
-CUDA_PHASE void backward(const struct block &b, uint32_t node_count, uint32_t rows) {
+/* `all`: rows with the artificial ones, where most gradients are 0. */
+CUDA_PHASE void backward(const struct block &b, uint32_t node_count, uint32_t all) {
   for (uint32_t i = node_count; i-- > 0;) {
     const struct cuda_node &node = b.nodes[i];
+    const uint32_t rows = node.artificial ? all : all - b.artificial;
     if (!node.needs_gradient || node.gradient.at == CUDA_NOWHERE || node.edge_count == 0)
       continue;
     float *gradient = at(b, node.gradient);

@@ -19,6 +19,7 @@ bool backend_cuda_has_op(enum tutti_op op) {
   case TUTTI_OP_HEAD_SOFTMAX:
   case TUTTI_OP_HEAD_GAUSSIAN:
   case TUTTI_OP_HEAD_LINEAR:
+  case TUTTI_OP_HEAD_NOMU:
     return true;
   default:
     return false;

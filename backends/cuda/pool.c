@@ -62,9 +62,9 @@ static size_t batch_of(const struct tutti_job *job, enum cuda_task task) {
   return wanted == 0 || wanted > rows ? rows : wanted;
 }
 
-/* Rows of a plan: a mini-batch, and validation rows at once. */
+/* Rows of a plan: a mini-batch with its artificial points, and validation rows at once. */
 static size_t rows_at_once(const struct tutti_job *job, enum cuda_task task) {
-  size_t batch = batch_of(job, task), validated = rows_of(job->validation);
+  size_t batch = batch_of(job, task) + backend_cpu_artificial(job->network), validated = rows_of(job->validation);
   if (validated > CPU_EVALUATION_ROWS)
     validated = CPU_EVALUATION_ROWS;
   return batch > validated ? batch : validated;
@@ -89,10 +89,11 @@ static struct cuda_job job_of(const struct work *work) {
   const struct tutti_job *job = &work->job;
   const struct cpu_config *config = job->config;
   size_t plan_rows = work->program.plan->rows;
-  struct tutti_random orders, dropout;
+  struct tutti_random orders, dropout, points;
   uint64_t seed = config->shuffle == CPU_SHUFFLE_RUN ? job->run_seed : job->seed;
   tutti_random_init(&orders, seed, "mini-batches", 0);
   tutti_random_init(&dropout, job->seed, "dropout", 0);
+  tutti_random_init(&points, job->seed, "artificial points", 0);
   return (struct cuda_job){
       .config = *config,
       .task = (uint32_t)work->task,
@@ -100,6 +101,7 @@ static struct cuda_job job_of(const struct work *work) {
       .most = (uint32_t)(plan_rows < CPU_EVALUATION_ROWS ? plan_rows : CPU_EVALUATION_ROWS),
       .asks = job->progress != NULL,
       .order_key = {orders.key[0], orders.key[1]},
+      .box_key = {points.key[0], points.key[1]},
       .drop_key = tutti_random_u64(&dropout),
   };
 }

@@ -43,7 +43,7 @@ enum tutti_status backend_cuda_need(tutti_context *context, const struct cuda_de
 
 enum tutti_status backend_cuda_predict(tutti_context *context, const struct cuda_device *device,
                                        const struct tutti_job *job, const tutti_tensors *weights,
-                                       const tutti_split *split, float *out) {
-  (void)device, (void)job, (void)weights, (void)split, (void)out;
+                                       const tutti_split *split, float *out, float *epistemic) {
+  (void)device, (void)job, (void)weights, (void)split, (void)out, (void)epistemic;
   return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "%s", absent);
 }

@@ -30,6 +30,13 @@ for file in whole/trials/*/validation.npy whole/trials/*/weights.safetensors; do
   cmp -s "$file" "torn/${file#whole/}" || complain "$file is another one in the run that was killed"
 done
 
+what="tutti-conform backend/cuda"
+"$TUTTI_TEST_BUILDDIR/tutti-conform" backend/cuda >out 2>err </dev/null
+code=$?
+expect_code 0
+expect_out "ok   backend/cuda: gradients against finite differences" "artificial points are drawn in the job's box" " 0 failed"
+expect_not_in out "FAIL"
+
 # Beside backend cpu: the same candidates, and predictions that agree.
 tutti run "$recipe" "${small[@]}" --workers 1 --out beside
 expect_code 0

@@ -109,6 +109,7 @@ static inline int __float_as_int(float x) {
   memcpy(&i, &x, sizeof i);
   return i;
 }
+static inline float __fmul_rn(float a, float b) { return a * b; }
 static inline float __int_as_float(int i) {
   float x;
   memcpy(&x, &i, sizeof x);
