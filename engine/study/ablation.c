@@ -300,8 +300,8 @@ static const char *label_of(const tutti_ablation *ablation, const struct ablatio
 static json_t *cell_json(const tutti_ablation *ablation, const struct ablation_cell *cell) {
   json_t *settings = json_object();
   for (size_t s = 0; s < ablation->swap_count; s++)
-    json_object_set_new(settings, ablation->swaps[s].key,
-                        json_string(strchr(cell->overrides[cell->first_swap + s], '=') + 1));
+    if (cell->values[s] != ABLATION_NO_VALUE)
+      json_object_set_new(settings, ablation->swaps[s].key, json_string(ablation->swaps[s].values[cell->values[s]]));
   return json_pack("{s:s, s:s, s:o, s:I, s:s, s:s, s:s}", "name", cell->name, "recipe", label_of(ablation, cell),
                    "settings", settings, "seed", (json_int_t)cell->seed, "search", ablation->cells[cell->searcher].name,
                    "state", states[cell->state], "reason", cell->reason ? cell->reason : "");

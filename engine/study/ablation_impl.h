@@ -9,13 +9,25 @@
 #include <tutti/ablation.h>
 #include <tutti/compare.h>
 
+/* Where a key is swapped: in cells in which another key has one of these values. */
+struct ablation_condition {
+  char *text;    /* "section.key=a,b", as it was given; NULL: in every cell */
+  char *key;     /* "section.key" */
+  char **values; /* [count] */
+  size_t count;
+};
+
 /* A key and the values that it takes. */
 struct ablation_swap {
+  struct ablation_condition condition;
   char *key;     /* "section.key" */
   char **values; /* [count] */
   char **labels; /* [count], used in names: for paths the shortest parts that differ, otherwise the values themselves */
   size_t count;
 };
+
+/* In the place of a value's number: the key is not swapped here. */
+#define ABLATION_NO_VALUE SIZE_MAX
 
 enum ablation_state { ABLATION_WAITING, ABLATION_RUNNING, ABLATION_FINISHED, ABLATION_FAILED };
 
@@ -31,7 +43,8 @@ struct ablation_cell {
   char *name;
   const char *recipe; /* path; of the options */
   char **overrides;   /* [override_count], all of them */
-  size_t override_count, first_swap;
+  size_t override_count;
+  size_t *values;  /* [swaps]: which of each swap's; ABLATION_NO_VALUE where its condition fails */
   char *text;      /* the effective recipe */
   char *search;    /* the part of it that determines search and training */
   size_t searcher; /* the cell whose search it shares; itself if it has its own */
@@ -54,6 +67,28 @@ struct tutti_ablation {
   struct ablation_cell *cells;
   size_t count;
 };
+
+/* --- what is swapped (ablation_swap.c) ------------------------------------------------------------------------------ */
+
+TUTTI_NODISCARD enum tutti_status tutti_ablation_copy_texts(tutti_context *context, size_t count,
+                                                            const char *const *from, char ***to);
+void tutti_ablation_free_texts(size_t count, char **texts);
+/* Read "section.key=a,b,c", perhaps with " where section.key=a,b" behind it, into swap number `index`; those before it
+   are there. */
+TUTTI_NODISCARD enum tutti_status tutti_ablation_parse_swap(tutti_context *context, tutti_ablation *ablation,
+                                                            size_t index, const char *text);
+void tutti_ablation_release_swap(struct ablation_swap *swap);
+/* The last part of a key "section.key". */
+const char *tutti_ablation_last_part(const char *key);
+/* Are its values paths? */
+bool tutti_ablation_has_paths(const struct ablation_swap *swap);
+/* "section.key=value"; free it with tutti_free. */
+TUTTI_NODISCARD enum tutti_status tutti_ablation_setting(tutti_context *context, const tutti_ablation *ablation,
+                                                         size_t swap, size_t value, char **setting);
+/* Does the condition of a swap hold for this recipe, with the values of the swaps before it? */
+TUTTI_NODISCARD enum tutti_status tutti_ablation_condition(tutti_context *context, const tutti_ablation *ablation,
+                                                           size_t recipe, const size_t *values, size_t swap,
+                                                           bool *holds);
 
 /* --- one cell's process (ablation_process.c) --------------------------------------------------------------------- */
 

@@ -13,88 +13,6 @@
 
 enum { MOST_CELLS = 100000, LONGEST_NAME = 160 };
 
-/* --- arguments --------------------------------------------------------------------------------------------------- */
-
-static enum tutti_status copy_texts(tutti_context *context, size_t count, const char *const *from, char ***to) {
-  TUTTI_TRY(context, tutti_alloc(context, count, sizeof **to, to));
-  for (size_t i = 0; i < count; i++)
-    TUTTI_TRY(context, tutti_strdup(context, from[i], &(*to)[i]));
-  return TUTTI_OK;
-}
-
-static void free_texts(size_t count, char **texts) {
-  for (size_t i = 0; texts && i < count; i++)
-    tutti_free(texts[i]);
-  tutti_free(texts);
-}
-
-static enum tutti_status add_value(tutti_context *context, struct ablation_swap *swap, const char *value) {
-  for (size_t i = 0; i < swap->count; i++)
-    if (strcmp(swap->values[i], value) == 0)
-      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "--swap %s: the value '%s' is given twice", swap->key, value);
-  TUTTI_TRY(context, tutti_realloc(context, swap->count, swap->count + 1, sizeof *swap->values, &swap->values));
-  TUTTI_TRY(context, tutti_strdup(context, value, &swap->values[swap->count]));
-  swap->count++;
-  return TUTTI_OK;
-}
-
-/* Keys that belong to a cell's name or its place in the matrix cannot be swapped. */
-static enum tutti_status check_swap_key(tutti_context *context, const tutti_ablation *ablation, size_t index) {
-  const char *key = ablation->swaps[index].key;
-  if (strcmp(key, "run.seed") == 0)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "--swap run.seed: seeds are swapped by --seeds N");
-  if (strcmp(key, "run.name") == 0)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "--swap run.name: cells are named by what is swapped in them");
-  if (strcmp(key, "run.workers") == 0)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                      "--swap run.workers: the number of workers changes no result; give --workers N for all cells");
-  for (size_t i = 0; i < index; i++)
-    if (strcmp(ablation->swaps[i].key, key) == 0)
-      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "--swap %s: the key is given twice; put all its values in one",
-                        key);
-  return TUTTI_OK;
-}
-
-static const char *last_part(const char *key) { return strrchr(key, '.') + 1; }
-
-static bool has_paths(const struct ablation_swap *swap) {
-  for (size_t i = 0; i < swap->count; i++)
-    if (strchr(swap->values[i], '/'))
-      return true;
-  return strcmp(last_part(swap->key), "path") == 0;
-}
-
-static enum tutti_status label_values(tutti_context *context, struct ablation_swap *swap) {
-  if (!has_paths(swap))
-    return copy_texts(context, swap->count, (const char *const *)swap->values, &swap->labels);
-  TUTTI_TRY(context, tutti_alloc(context, swap->count, sizeof *swap->labels, &swap->labels));
-  return tutti_path_labels(context, swap->count, (const char *const *)swap->values, swap->labels);
-}
-
-/* "section.key=a,b,c" */
-static enum tutti_status parse_swap(tutti_context *context, tutti_ablation *ablation, size_t index, const char *text) {
-  enum tutti_status status = TUTTI_OK;
-  struct ablation_swap *swap = &ablation->swaps[index];
-  char *copy, *value;
-  TUTTI_TRY(context, tutti_strdup(context, text, &copy));
-  char *equals = strchr(copy, '='), *cursor = equals ? equals + 1 : copy;
-  if (equals)
-    *equals = '\0';
-  char *key = tutti_text_trim(copy), *dot = strchr(key, '.');
-  if (!equals || !dot || dot == key || !dot[1]) {
-    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "--swap: expected 'section.key=a,b,c', found '%s'", text);
-    goto out;
-  }
-  TUTTI_TRY_OUT(context, tutti_strdup(context, key, &swap->key));
-  TUTTI_TRY_OUT(context, check_swap_key(context, ablation, index));
-  while ((value = strsep(&cursor, ",")))
-    TUTTI_TRY_OUT(context, add_value(context, swap, tutti_text_trim(value)));
-  TUTTI_TRY_OUT(context, label_values(context, swap));
-out:
-  tutti_free(copy);
-  return status;
-}
-
 /* --- names ------------------------------------------------------------------------------------------------------- */
 
 /* Recipes are called by their files. */
@@ -110,7 +28,8 @@ static enum tutti_status name_recipes(tutti_context *context, tutti_ablation *ab
 /* Does another swapped key end in the same word? */
 static bool is_ambiguous(const tutti_ablation *ablation, size_t swap) {
   for (size_t i = 0; i < ablation->swap_count; i++)
-    if (i != swap && strcmp(last_part(ablation->swaps[i].key), last_part(ablation->swaps[swap].key)) == 0)
+    if (i != swap && strcmp(tutti_ablation_last_part(ablation->swaps[i].key),
+                            tutti_ablation_last_part(ablation->swaps[swap].key)) == 0)
       return true;
   return false;
 }
@@ -118,10 +37,10 @@ static bool is_ambiguous(const tutti_ablation *ablation, size_t swap) {
 /* "greedy" for selector.plugin, "concrete" for a path, "size=5" for other keys. */
 static void add_setting(const tutti_ablation *ablation, size_t index, size_t value, struct tutti_text *text) {
   const struct ablation_swap *swap = &ablation->swaps[index];
-  const char *last = last_part(swap->key);
+  const char *last = tutti_ablation_last_part(swap->key);
   if (text->length > 0)
     tutti_text_add(text, "_");
-  if (strcmp(last, "plugin") != 0 && !has_paths(swap))
+  if (strcmp(last, "plugin") != 0 && !tutti_ablation_has_paths(swap))
     tutti_text_add(text, "%s=", is_ambiguous(ablation, index) ? swap->key : last);
   tutti_text_add(text, "%s", swap->labels[value]);
 }
@@ -140,26 +59,42 @@ static void make_file_name(char *name) {
     (void)strcpy(name + LONGEST_NAME - strlen(sum), sum);
 }
 
-/* The name of a recipe's combination of values: unique among the first `count`. */
-static enum tutti_status name_variant(tutti_context *context, const tutti_ablation *ablation, size_t recipe,
-                                      const size_t *choice, size_t count, char **names) {
+/* A recipe with a combination of values. */
+struct variant {
+  size_t recipe, *values; /* values[swap_count]: which of the swap's; ABLATION_NO_VALUE where its condition fails */
+  char *name;
+};
+
+static bool has_name(const struct variant *variants, size_t count, const char *name) {
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(variants[i].name, name) == 0)
+      return true;
+  return false;
+}
+
+/* The name of variants[count]: unique among those before. */
+static enum tutti_status name_variant(tutti_context *context, const tutti_ablation *ablation, struct variant *variants,
+                                      size_t count) {
   enum tutti_status status = TUTTI_OK;
   struct tutti_text text = tutti_text_begin(context);
+  struct variant *variant = &variants[count];
   char *plain = NULL;
-  if (ablation->recipes > 1 || ablation->swap_count == 0)
-    tutti_text_add(&text, "%s", ablation->labels[recipe]);
+  size_t given = 0;
   for (size_t s = 0; s < ablation->swap_count; s++)
-    add_setting(ablation, s, choice[s], &text);
+    given += variant->values[s] != ABLATION_NO_VALUE;
+  if (ablation->recipes > 1 || given == 0)
+    tutti_text_add(&text, "%s", ablation->labels[variant->recipe]);
+  for (size_t s = 0; s < ablation->swap_count; s++)
+    if (variant->values[s] != ABLATION_NO_VALUE)
+      add_setting(ablation, s, variant->values[s], &text);
   TUTTI_TRY_OUT(context, tutti_text_take(&text, &plain));
   make_file_name(plain);
-  TUTTI_TRY_OUT(context, tutti_strdup(context, plain, &names[count]));
-  for (size_t i = 0, number = 2; i < count; i++)
-    if (strcmp(names[i], names[count]) == 0) {
-      tutti_free(names[count]);
-      names[count] = NULL;
-      TUTTI_TRY_OUT(context, tutti_format(context, &names[count], "%s-%zu", plain, number++));
-      i = (size_t)-1; /* from the beginning */
-    }
+  TUTTI_TRY_OUT(context, tutti_strdup(context, plain, &variant->name));
+  for (size_t number = 2; has_name(variants, count, variant->name); number++) {
+    tutti_free(variant->name);
+    variant->name = NULL;
+    TUTTI_TRY_OUT(context, tutti_format(context, &variant->name, "%s-%zu", plain, number));
+  }
 out:
   tutti_text_discard(&text);
   tutti_free(plain);
@@ -169,28 +104,30 @@ out:
 /* --- cells ------------------------------------------------------------------------------------------------------- */
 
 /* Overrides of a cell: the common ones, the swapped values, then seed and name. */
-static enum tutti_status override_cell(tutti_context *context, const tutti_ablation *ablation, const size_t *choice,
+static enum tutti_status override_cell(tutti_context *context, const tutti_ablation *ablation,
                                        struct ablation_cell *cell) {
   size_t room = ablation->overrides + ablation->swap_count + 2, *count = &cell->override_count;
   TUTTI_TRY(context, tutti_alloc(context, room, sizeof *cell->overrides, &cell->overrides));
   for (size_t i = 0; i < ablation->overrides; i++)
     TUTTI_TRY(context, tutti_strdup(context, ablation->override[i], &cell->overrides[(*count)++]));
-  cell->first_swap = *count;
   for (size_t s = 0; s < ablation->swap_count; s++)
-    TUTTI_TRY(context, tutti_format(context, &cell->overrides[(*count)++], "%s=%s", ablation->swaps[s].key,
-                                    ablation->swaps[s].values[choice[s]]));
+    if (cell->values[s] != ABLATION_NO_VALUE)
+      TUTTI_TRY(context, tutti_ablation_setting(context, ablation, s, cell->values[s], &cell->overrides[(*count)++]));
   TUTTI_TRY(context, tutti_format(context, &cell->overrides[(*count)++], "run.seed=%lld", (long long)cell->seed));
   return tutti_format(context, &cell->overrides[(*count)++], "run.name=%s", cell->name);
 }
 
-static enum tutti_status make_cell(tutti_context *context, tutti_ablation *ablation, size_t recipe,
-                                   const size_t *choice, const char *variant, int64_t seed) {
+static enum tutti_status make_cell(tutti_context *context, tutti_ablation *ablation, const struct variant *variant,
+                                   int64_t seed) {
   struct ablation_cell *cell = &ablation->cells[ablation->count];
   cell->searcher = ablation->count++;
-  cell->recipe = ablation->recipe[recipe];
+  cell->recipe = ablation->recipe[variant->recipe];
   cell->seed = seed;
-  TUTTI_TRY(context, tutti_format(context, &cell->name, "%s_seed-%lld", variant, (long long)seed));
-  return override_cell(context, ablation, choice, cell);
+  TUTTI_TRY(context, tutti_alloc(context, ablation->swap_count, sizeof *cell->values, &cell->values));
+  for (size_t s = 0; s < ablation->swap_count; s++)
+    cell->values[s] = variant->values[s];
+  TUTTI_TRY(context, tutti_format(context, &cell->name, "%s_seed-%lld", variant->name, (long long)seed));
+  return override_cell(context, ablation, cell);
 }
 
 /* The next combination of values; false after the last. */
@@ -203,13 +140,66 @@ static bool advance(const tutti_ablation *ablation, size_t *choice) {
   return false;
 }
 
-static enum tutti_status count_cells(tutti_context *context, const tutti_ablation *ablation, size_t *variants) {
+static enum tutti_status count_variants(tutti_context *context, const tutti_ablation *ablation, size_t *variants) {
   *variants = ablation->recipes;
   for (size_t s = 0; s < ablation->swap_count && *variants <= MOST_CELLS; s++)
     *variants *= ablation->swaps[s].count; /* a command line is not long enough to overflow it */
   if (*variants > MOST_CELLS || ablation->seeds > MOST_CELLS / (int64_t)*variants)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "the matrix has more than %d cells; swap fewer values at once",
                       MOST_CELLS);
+  return TUTTI_OK;
+}
+
+/* Take the values whose conditions hold. *new: of the combinations that differ in other values alone, it is the first. */
+static enum tutti_status take_values(tutti_context *context, const tutti_ablation *ablation, const size_t *choice,
+                                     struct variant *variant, bool *new) {
+  *new = true;
+  for (size_t s = 0; s < ablation->swap_count; s++)
+    variant->values[s] = ABLATION_NO_VALUE;
+  for (size_t s = 0; s < ablation->swap_count; s++) {
+    bool holds;
+    TUTTI_TRY(context, tutti_ablation_condition(context, ablation, variant->recipe, variant->values, s, &holds));
+    if (holds)
+      variant->values[s] = choice[s];
+    else if (choice[s] != 0)
+      *new = false;
+  }
+  return TUTTI_OK;
+}
+
+/* Variants of all recipes; variants[] has room for every combination. */
+static enum tutti_status make_variants(tutti_context *context, const tutti_ablation *ablation, size_t *choice,
+                                       struct variant *variants, size_t *count) {
+  *count = 0;
+  for (size_t r = 0; r < ablation->recipes; r++)
+    do {
+      struct variant *variant = &variants[*count];
+      bool new;
+      variant->recipe = r;
+      if (!variant->values)
+        TUTTI_TRY(context, tutti_alloc(context, ablation->swap_count, sizeof *variant->values, &variant->values));
+      TUTTI_TRY(context, take_values(context, ablation, choice, variant, &new));
+      if (!new)
+        continue;
+      TUTTI_TRY(context, name_variant(context, ablation, variants, *count));
+      ++*count;
+    } while (advance(ablation, choice));
+  return TUTTI_OK;
+}
+
+/* A condition that no variant meets is a mistake. */
+static enum tutti_status check_conditions(tutti_context *context, const tutti_ablation *ablation,
+                                          const struct variant *variants, size_t count) {
+  for (size_t s = 0; s < ablation->swap_count; s++) {
+    bool used = false;
+    for (size_t v = 0; v < count; v++)
+      used = used || variants[v].values[s] != ABLATION_NO_VALUE;
+    if (!used)
+      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                        "--swap %s: its condition, %s, holds in no cell; conditions see the recipe and the keys that "
+                        "are swapped before it",
+                        ablation->swaps[s].key, ablation->swaps[s].condition.text);
+  }
   return TUTTI_OK;
 }
 
@@ -234,26 +224,30 @@ static enum tutti_status first_seed(tutti_context *context, const tutti_ablation
 /* All variants with the first seed, then with the next: whenever it is interrupted, there are pairs to compare. */
 static enum tutti_status make_cells(tutti_context *context, tutti_ablation *ablation) {
   enum tutti_status status = TUTTI_OK;
-  size_t variants, *choice = NULL;
-  char **names = NULL;
-  TUTTI_TRY(context, count_cells(context, ablation, &variants));
-  TUTTI_TRY_OUT(context,
-                tutti_alloc(context, variants * (size_t)ablation->seeds, sizeof *ablation->cells, &ablation->cells));
+  size_t room = 0, count, *choice = NULL;
+  int64_t *seeds = NULL;
+  struct variant *variants = NULL;
+  TUTTI_TRY(context, count_variants(context, ablation, &room));
   TUTTI_TRY_OUT(context, tutti_alloc(context, ablation->swap_count, sizeof *choice, &choice));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, variants, sizeof *names, &names));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, ablation->recipes, sizeof *seeds, &seeds));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, room, sizeof *variants, &variants));
+  for (size_t r = 0; r < ablation->recipes; r++)
+    TUTTI_TRY_OUT(context, first_seed(context, ablation, r, &seeds[r]));
+  TUTTI_TRY_OUT(context, make_variants(context, ablation, choice, variants, &count));
+  TUTTI_TRY_OUT(context, check_conditions(context, ablation, variants, count));
+  TUTTI_TRY_OUT(context,
+                tutti_alloc(context, count * (size_t)ablation->seeds, sizeof *ablation->cells, &ablation->cells));
   for (int64_t s = 0; s < ablation->seeds; s++)
-    for (size_t r = 0, v = 0; r < ablation->recipes; r++) {
-      int64_t seed;
-      TUTTI_TRY_OUT(context, first_seed(context, ablation, r, &seed));
-      do {
-        if (s == 0)
-          TUTTI_TRY_OUT(context, name_variant(context, ablation, r, choice, v, names));
-        TUTTI_TRY_OUT(context, make_cell(context, ablation, r, choice, names[v++], seed + s));
-      } while (advance(ablation, choice));
-    }
+    for (size_t v = 0; v < count; v++)
+      TUTTI_TRY_OUT(context, make_cell(context, ablation, &variants[v], seeds[variants[v].recipe] + s));
 out:
+  for (size_t v = 0; variants && v < room; v++) {
+    tutti_free(variants[v].values);
+    tutti_free(variants[v].name);
+  }
+  tutti_free(variants);
+  tutti_free(seeds);
   tutti_free(choice);
-  free_texts(variants, names);
   return status;
 }
 
@@ -336,13 +330,13 @@ enum tutti_status tutti_ablation_create(tutti_context *context, const struct tut
   TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof *ablation, &ablation));
   ablation->seeds = options->seeds;
   ablation->recipes = options->recipes;
-  TUTTI_TRY_OUT(context, copy_texts(context, options->recipes, options->recipe, &ablation->recipe));
+  TUTTI_TRY_OUT(context, tutti_ablation_copy_texts(context, options->recipes, options->recipe, &ablation->recipe));
   ablation->overrides = options->overrides;
-  TUTTI_TRY_OUT(context, copy_texts(context, options->overrides, options->override, &ablation->override));
+  TUTTI_TRY_OUT(context, tutti_ablation_copy_texts(context, options->overrides, options->override, &ablation->override));
   ablation->swap_count = options->swaps;
   TUTTI_TRY_OUT(context, tutti_alloc(context, options->swaps, sizeof *ablation->swaps, &ablation->swaps));
   for (size_t i = 0; i < options->swaps; i++)
-    TUTTI_TRY_OUT(context, parse_swap(context, ablation, i, options->swap[i]));
+    TUTTI_TRY_OUT(context, tutti_ablation_parse_swap(context, ablation, i, options->swap[i]));
   TUTTI_TRY_OUT(context, name_recipes(context, ablation));
   TUTTI_TRY_OUT(context, make_cells(context, ablation));
   TUTTI_TRY_OUT(context, check_cells(context, ablation));
@@ -354,7 +348,8 @@ out:
 }
 
 static void release_cell(struct ablation_cell *cell) {
-  free_texts(cell->override_count, cell->overrides);
+  tutti_free(cell->values);
+  tutti_ablation_free_texts(cell->override_count, cell->overrides);
   tutti_free(cell->name);
   tutti_free(cell->text);
   tutti_free(cell->search);
@@ -367,14 +362,11 @@ void tutti_ablation_destroy(tutti_ablation *ablation) {
     return;
   for (size_t i = 0; i < ablation->count; i++)
     release_cell(&ablation->cells[i]);
-  for (size_t i = 0; i < ablation->swap_count; i++) {
-    tutti_free(ablation->swaps[i].key);
-    free_texts(ablation->swaps[i].count, ablation->swaps[i].values);
-    free_texts(ablation->swaps[i].count, ablation->swaps[i].labels);
-  }
-  free_texts(ablation->recipes, ablation->recipe);
-  free_texts(ablation->recipes, ablation->labels);
-  free_texts(ablation->overrides, ablation->override);
+  for (size_t i = 0; i < ablation->swap_count; i++)
+    tutti_ablation_release_swap(&ablation->swaps[i]);
+  tutti_ablation_free_texts(ablation->recipes, ablation->recipe);
+  tutti_ablation_free_texts(ablation->recipes, ablation->labels);
+  tutti_ablation_free_texts(ablation->overrides, ablation->override);
   tutti_free(ablation->swaps);
   tutti_free(ablation->cells);
   tutti_free(ablation);

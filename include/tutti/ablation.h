@@ -12,7 +12,9 @@ struct tutti_ablation_options {
   size_t recipes;
   const char *const *recipe; /* [recipes] paths */
   size_t swaps;
-  const char *const *swap; /* [swaps] "section.key=a,b,c": the matrix has a cell for each combination of values */
+  /* [swaps] "section.key=a,b,c": the matrix has a cell for each combination of values. With " where section.key=a,b"
+     behind it, only cells in which that key has one of those values, by the recipe and the swaps before, have it. */
+  const char *const *swap;
   size_t overrides;
   const char *const *override; /* [overrides] "section.key=value", for every cell */
   int64_t seeds;               /* cells with run.seed = the recipe's, the next one, ...; at least 1 */

@@ -54,6 +54,33 @@ expect_err "table.csv/x"
 tutti ablate small.ini --swap run.budget="$(seq -s, 2 999)" --swap space.max_depth="$(seq -s, 1 999)" --out runs
 expect_usage_error "more than 100000 cells"
 
+# A key that only some variants have is swapped in these alone.
+for swap in "builder.population=4,6 where" "builder.population=4,6 where nes-re" "builder.population where builder.plugin=nes-re"; do
+  tutti ablate small.ini --swap "$swap" --out runs
+  expect_usage_error "perhaps followed by ' where section.key=a,b'"
+done
+tutti ablate small.ini --swap "builder.population=4,6 where builder.plugin=nes-re" --out runs
+expect_usage_error "--swap builder.population: its condition, builder.plugin=nes-re, holds in no cell"
+tutti ablate small.ini --swap "selector.size=1,2 where selector.plugin=top-m" --swap selector.plugin=top-m,all --out runs
+expect_usage_error "--swap selector.plugin: give it before --swap selector.size"
+tutti ablate small.ini --swap "selector.size=1,2 where selector.size=1" --out runs
+expect_usage_error "cannot depend on its own value"
+tutti ablate small.ini --swap "selector.size=1,2 where spce.max_depth=2" --out runs
+expect_usage_error "spce.max_depth=2, holds in no cell"
+tutti ablate small.ini --swap selector.plugin=top-m,tom-p --swap "selector.size=1,2 where selector.plugin=top-m" --out runs
+expect_usage_error "--swap selector.size where selector.plugin=top-m: " "did you mean 'top-m'"
+tutti ablate small.ini --swap builder.plugin=nes-re,nes-rs --swap "builder.population=10,12 where builder.plugin=nes-re,agebo" \
+  --swap "builder.parents=5,10 where builder.population=12" --seeds 2 --set run.budget=5 --out parts --quiet
+expect_code 0
+ls parts/runs >cells
+printf '%s\n' nes-re_population=10_seed-{3,4} nes-re_population=12_parents={5,10}_seed-{3,4} nes-rs_seed-{3,4} | sort >wanted
+checks=$((checks + 1))
+sort cells | cmp -s - wanted || complain "expected eight cells, found $(tr '\n' ' ' <cells)"
+cp parts/ablation.json out
+expect_json 10 cells 0 settings builder.population
+checks=$((checks + 1))
+! grep -q '"builder.population"' <(sed -n '/"name": "nes-rs_seed-3"/,/}/p' parts/ablation.json) || complain "a cell has a key that it lacks"
+
 # The plan: every combination, which share a search, nothing written.
 tutti ablate small.ini other.ini --swap selector.size=1,2 --swap space.max_depth=1,2 --seeds 2 --out runs --dry-run
 expect_code 0
