@@ -133,7 +133,9 @@ static const char *check_ablate(const struct texts *operands, const void *given)
 }
 
 static const struct command_option ablate_options[] = {
-    {"swap", 'p', OPTION_TEXTS, "SECTION.KEY=A,B,C", "Try each of these values; repeated: each combination.",
+    {"swap", 'p', OPTION_TEXTS, "SECTION.KEY=A,B,C",
+     "Try each of these values; repeated: each combination. With ' where SECTION.KEY=A,B' behind them: only in cells "
+     "in which that key has one of those.",
      .offset = offsetof(struct ablate_options, swap)},
     {"seeds", 'N', OPTION_NUMBER, "N", "Repeat with N seeds, from the recipe's on (default 1).",
      .offset = offsetof(struct ablate_options, seeds), .least = 1, .most = 100000, .preset = 1},

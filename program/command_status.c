@@ -1,7 +1,8 @@
-/* command_status.c - tutti status: where a run stands. */
+/* command_status.c - tutti status: where a run or an ablation stands. */
 #include "program_impl.h"
 
 #include <time.h>
+#include <tutti/ablation.h>
 #include <unistd.h>
 
 struct status_options {
@@ -9,21 +10,34 @@ struct status_options {
   bool json, trust, watch;
 };
 
-static enum tutti_status work_status(tutti_context *context, tutti_view *view, const void *options, char **text) {
-  (void)options;
-  return tutti_view_status(context, view, text);
+static enum tutti_status look(tutti_context *context, const char *directory, char **text) {
+  tutti_view *view;
+  if (tutti_ablation_is_there(directory))
+    return tutti_ablation_status(context, directory, text);
+  TUTTI_TRY(context, tutti_view_open(context, directory, &view));
+  enum tutti_status status = tutti_view_status(context, view, text);
+  tutti_view_close(view);
+  return status;
 }
 
-static void show_run(const json_t *root, const void *given, FILE *out) {
+static bool is_ablation(const json_t *status) { return json_object_get(status, "cells"); }
+
+static void show_once(const json_t *root, const void *given, FILE *out) {
   const struct status_options *options = given;
-  show_status(root, (size_t)options->trials, out);
+  if (is_ablation(root))
+    show_ablation(root, out);
+  else
+    show_status(root, (size_t)options->trials, out);
 }
 
 /* --- watching --- */
 
 static void show_again(const json_t *root, const void *options, FILE *out) {
   (void)options;
-  show_watched(root, out);
+  if (is_ablation(root))
+    show_ablation(root, out);
+  else
+    show_watched(root, out);
   (void)fprintf(out, "\n");
 }
 
@@ -32,14 +46,6 @@ static void clear_screen(void) {
   begin_output();
   if (is_terminal(stdout))
     (void)fputs("\033[H\033[2J", stdout);
-}
-
-static enum tutti_status look(tutti_context *context, const char *directory, char **text) {
-  tutti_view *view;
-  TUTTI_TRY(context, tutti_view_open(context, directory, &view));
-  enum tutti_status status = tutti_view_status(context, view, text);
-  tutti_view_close(view);
-  return status;
 }
 
 static bool is_running(const char *text) {
@@ -75,7 +81,13 @@ static int run_status(tutti_context *context, const struct texts *operands, cons
   tutti_trust_runs(context, options->trust);
   if (options->watch)
     return watch(context, operands->items[0], options);
-  return print_view(context, operands->items[0], options->json, work_status, show_run, options);
+  char *text;
+  enum tutti_status status = look(context, operands->items[0], &text);
+  if (status != TUTTI_OK)
+    return fail(context, status);
+  int code = print_result(text, options->json, show_once, options);
+  tutti_free(text);
+  return code;
 }
 
 static const struct command_option status_options[] = {
@@ -89,8 +101,8 @@ static const struct command_option status_options[] = {
 
 const struct command command_status = {
     .name = "status",
-    .summary = "where a run stands",
-    .about = "Show where the run in a directory stands.",
+    .summary = "where a run or an ablation stands",
+    .about = "Show where the run in a directory stands; of an ablation's directory, where its cells do.",
     .operands = ONE_RUN,
     .options = status_options,
     .size = sizeof(struct status_options),

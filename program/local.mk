@@ -40,6 +40,7 @@ tutti_SOURCES += %D%/program_impl.h
 tutti_SOURCES += %D%/progress.c
 tutti_SOURCES += %D%/progress.h
 tutti_SOURCES += %D%/show.c
+tutti_SOURCES += %D%/show_ablation.c
 tutti_SOURCES += %D%/show_comparison.c
 tutti_SOURCES += %D%/show_fit.c
 tutti_SOURCES += %D%/show_profile.c

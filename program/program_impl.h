@@ -116,6 +116,8 @@ void show_trials(const json_t *trials, FILE *out);
 void show_fit(const json_t *summary, FILE *out);
 void show_watched(const json_t *status, FILE *out); /* what of a status changes while the run is at work */
 void show_status(const json_t *status, size_t trials, FILE *out);
+/* The state of an ablation, of tutti_ablation_status (show_ablation.c). */
+void show_ablation(const json_t *status, FILE *out);
 /* Print the text of tutti_compare as tables, for these metrics, or for the most important ones if none are given
    (show_comparison.c). False, with a message on stderr, for an unknown metric. */
 bool show_comparison(const json_t *comparison, const struct texts *metrics, FILE *out);

@@ -50,28 +50,6 @@ static bool shares(const struct scheduler *scheduler, const struct ablation_cell
   return &scheduler->ablation->cells[cell->searcher] != cell;
 }
 
-static enum tutti_status count_done(void *argument, const struct tutti_trial *trial) {
-  *(uint64_t *)argument += trial->done;
-  return TUTTI_OK;
-}
-
-/* How many trials of a run are done; 0 while there is no catalogue that can be read. */
-static uint64_t trials_done(tutti_context *context, const struct ablation_cell *cell) {
-  uint64_t done = 0;
-  char *path = NULL;
-  tutti_catalogue *catalogue = NULL;
-  if (!tutti_run_directory_has_run(cell->directory) ||
-      tutti_run_file_path(context, cell->directory, TUTTI_RUN_FILE_CATALOGUE, &path) != TUTTI_OK ||
-      tutti_catalogue_open(context, path, false, &catalogue) != TUTTI_OK ||
-      tutti_catalogue_visit(context, catalogue, count_done, &done) != TUTTI_OK) {
-    tutti_error_clear(context);
-    done = 0;
-  }
-  tutti_catalogue_close(catalogue);
-  tutti_free(path);
-  return done;
-}
-
 /* The command that completes a cell: a selection from its searcher's pool, or a run. */
 static void command_of(const struct scheduler *scheduler, const struct ablation_cell *cell, const char *recipe,
                        const char *workers, const char *parent, const char **command) {
@@ -109,7 +87,7 @@ static enum tutti_status start(struct scheduler *scheduler, struct ablation_cell
   if (shares(scheduler, cell))
     TUTTI_TRY_OUT(context, tutti_ablation_link(context, cell, &scheduler->ablation->cells[cell->searcher]));
   else
-    cell->restored = trials_done(context, cell);
+    cell->restored = tutti_ablation_trials_done(context, cell->directory);
   command_of(scheduler, cell, recipe, count, parent, command);
   cell->process = (struct ablation_process){.began = tutti_clock()};
   TUTTI_TRY_OUT(context, tutti_ablation_spawn(context, command, log, &cell->process));
@@ -201,7 +179,7 @@ static enum tutti_status start_cells(struct scheduler *scheduler) {
 /* Would a run finish much sooner with `wanted` workers? Stopping it costs about a second and the trials under way. */
 static bool pays(const struct scheduler *scheduler, const struct ablation_cell *cell, int64_t wanted) {
   enum { ROUNDS = 4, SECONDS = 10 };
-  uint64_t done = trials_done(scheduler->context, cell), budget = (uint64_t)cell->budget;
+  uint64_t done = tutti_ablation_trials_done(scheduler->context, cell->directory), budget = (uint64_t)cell->budget;
   uint64_t fresh = done > cell->restored ? done - cell->restored : 0;
   double elapsed = tutti_clock() - cell->process.began, left = (double)(budget - (done < budget ? done : budget));
   return left >= (double)(ROUNDS * wanted) && elapsed / (double)(fresh ? fresh : 1) * left >= SECONDS;
@@ -281,7 +259,7 @@ static enum tutti_status work(struct scheduler *scheduler) {
 
 /* --- ablation.json ----------------------------------------------------------------------------------------------- */
 
-static const char *const states[] = {"waiting", "running", "finished", "failed"};
+const char *const tutti_ablation_states[] = {"waiting", "running", "finished", "failed"};
 
 static json_t *texts_json(size_t count, char **texts) {
   json_t *array = json_array();
@@ -304,7 +282,7 @@ static json_t *cell_json(const tutti_ablation *ablation, const struct ablation_c
       json_object_set_new(settings, ablation->swaps[s].key, json_string(ablation->swaps[s].values[cell->values[s]]));
   return json_pack("{s:s, s:s, s:o, s:I, s:s, s:s, s:s}", "name", cell->name, "recipe", label_of(ablation, cell),
                    "settings", settings, "seed", (json_int_t)cell->seed, "search", ablation->cells[cell->searcher].name,
-                   "state", states[cell->state], "reason", cell->reason ? cell->reason : "");
+                   "state", tutti_ablation_states[cell->state], "reason", cell->reason ? cell->reason : "");
 }
 
 /* The text of ablation.json; `comparison` is that of tutti_compare, or NULL. */

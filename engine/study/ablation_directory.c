@@ -26,7 +26,7 @@ enum tutti_status tutti_ablation_cell_path(tutti_context *context, const char *d
   return tutti_format(context, path, "%s/%s/%s%s", directory, file_names[file], cell, endings[file]);
 }
 
-static bool is_there(const char *directory, enum ablation_file file) {
+bool tutti_ablation_has(const char *directory, enum ablation_file file) {
   int folder = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   bool there = folder >= 0 && faccessat(folder, file_names[file], F_OK, 0) == 0;
   if (folder >= 0)
@@ -44,6 +44,27 @@ static enum tutti_status make_folders(tutti_context *context, const char *direct
     TUTTI_TRY(context, status);
   }
   return TUTTI_OK;
+}
+
+static enum tutti_status count_done(void *argument, const struct tutti_trial *trial) {
+  *(uint64_t *)argument += trial->done;
+  return TUTTI_OK;
+}
+
+uint64_t tutti_ablation_trials_done(tutti_context *context, const char *run) {
+  uint64_t done = 0;
+  char *path = NULL;
+  tutti_catalogue *catalogue = NULL;
+  if (!tutti_run_directory_has_run(run) ||
+      tutti_run_file_path(context, run, TUTTI_RUN_FILE_CATALOGUE, &path) != TUTTI_OK ||
+      tutti_catalogue_open(context, path, false, &catalogue) != TUTTI_OK ||
+      tutti_catalogue_visit(context, catalogue, count_done, &done) != TUTTI_OK) {
+    tutti_error_clear(context);
+    done = 0;
+  }
+  tutti_catalogue_close(catalogue);
+  tutti_free(path);
+  return done;
 }
 
 /* --- cells that are there already -------------------------------------------------------------------------------- */
@@ -114,7 +135,8 @@ static enum tutti_status look_at(tutti_context *context, tutti_ablation *ablatio
 
 enum tutti_status tutti_ablation_open(tutti_context *context, tutti_ablation *ablation, const char *directory,
                                       bool resume, int *lock) {
-  if (!resume && (is_there(directory, ABLATION_FILE_REPORT) || is_there(directory, ABLATION_FILE_RUNS)))
+  if (!resume &&
+      (tutti_ablation_has(directory, ABLATION_FILE_REPORT) || tutti_ablation_has(directory, ABLATION_FILE_RUNS)))
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "%s already holds an ablation; add --resume to go on with it, or choose another directory with "
                       "--out",

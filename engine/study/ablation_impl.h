@@ -30,6 +30,8 @@ struct ablation_swap {
 #define ABLATION_NO_VALUE SIZE_MAX
 
 enum ablation_state { ABLATION_WAITING, ABLATION_RUNNING, ABLATION_FINISHED, ABLATION_FAILED };
+/* Their names, in ablation.json. */
+extern const char *const tutti_ablation_states[ABLATION_FAILED + 1];
 
 /* A child process that works on a cell. */
 struct ablation_process {
@@ -68,7 +70,7 @@ struct tutti_ablation {
   size_t count;
 };
 
-/* --- what is swapped (ablation_swap.c) ------------------------------------------------------------------------------ */
+/* --- what is swapped (ablation_swap.c) --------------------------------------------------------------------------- */
 
 TUTTI_NODISCARD enum tutti_status tutti_ablation_copy_texts(tutti_context *context, size_t count,
                                                             const char *const *from, char ***to);
@@ -124,6 +126,12 @@ TUTTI_NODISCARD enum tutti_status tutti_ablation_cell_path(tutti_context *contex
    are finished, and which have begun their own search. */
 TUTTI_NODISCARD enum tutti_status tutti_ablation_open(tutti_context *context, tutti_ablation *ablation,
                                                       const char *directory, bool resume, int *lock);
+/* Has the directory this file? */
+bool tutti_ablation_has(const char *directory, enum ablation_file file);
+/* How many trials of a cell's run are done; 0 while there is no catalogue that can be read. */
+uint64_t tutti_ablation_trials_done(tutti_context *context, const char *run);
+/* ablation.json; the caller releases *plan. TUTTI_ERROR_CORRUPT: it has no cells (ablation_status.c). */
+TUTTI_NODISCARD enum tutti_status tutti_ablation_read(tutti_context *context, const char *directory, json_t **plan);
 /* Make a cell's run directory from that of its searcher. */
 TUTTI_NODISCARD enum tutti_status tutti_ablation_link(tutti_context *context, const struct ablation_cell *cell,
                                                       const struct ablation_cell *searcher);

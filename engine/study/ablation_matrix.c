@@ -150,7 +150,7 @@ static enum tutti_status count_variants(tutti_context *context, const tutti_abla
   return TUTTI_OK;
 }
 
-/* Take the values whose conditions hold. *new: of the combinations that differ in other values alone, it is the first. */
+/* Take the values whose conditions hold. *new: the combination differs from those before in a value that is taken. */
 static enum tutti_status take_values(tutti_context *context, const tutti_ablation *ablation, const size_t *choice,
                                      struct variant *variant, bool *new) {
   *new = true;
@@ -332,7 +332,8 @@ enum tutti_status tutti_ablation_create(tutti_context *context, const struct tut
   ablation->recipes = options->recipes;
   TUTTI_TRY_OUT(context, tutti_ablation_copy_texts(context, options->recipes, options->recipe, &ablation->recipe));
   ablation->overrides = options->overrides;
-  TUTTI_TRY_OUT(context, tutti_ablation_copy_texts(context, options->overrides, options->override, &ablation->override));
+  TUTTI_TRY_OUT(context,
+                tutti_ablation_copy_texts(context, options->overrides, options->override, &ablation->override));
   ablation->swap_count = options->swaps;
   TUTTI_TRY_OUT(context, tutti_alloc(context, options->swaps, sizeof *ablation->swaps, &ablation->swaps));
   for (size_t i = 0; i < options->swaps; i++)

@@ -219,16 +219,17 @@ out:
   return status;
 }
 
-/* The runs of an ablation, as the report at `path` lists them. */
+/* The runs of an ablation, as its ablation.json lists them. */
 static enum tutti_status add_cells(tutti_context *context, struct compare *compare, const char *directory,
-                                   const char *path, const json_t *ablation) {
+                                   const json_t *ablation) {
   size_t index;
   json_t *cell;
   json_array_foreach(json_object_get(ablation, "cells"), index, cell) {
     const char *name, *recipe;
     char *run;
     if (json_unpack(cell, "{s:s, s:s}", "name", &name, "recipe", &recipe) != 0 || strchr(name, '/') || *name == '.')
-      return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "%s: cell %zu: expected a name and a recipe", path, index);
+      return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "%s/ablation.json: cell %zu: expected a name and a recipe",
+                        directory, index);
     TUTTI_TRY(context, tutti_ablation_cell_path(context, directory, name, ABLATION_FILE_RUNS, &run));
     enum tutti_status status = tutti_run_check_folder(context, run);
     if (status == TUTTI_OK)
@@ -261,20 +262,12 @@ static enum tutti_status add_folder(tutti_context *context, struct compare *comp
 
 /* An ablation's directory, or a folder with runs in it. */
 static enum tutti_status add_several(tutti_context *context, struct compare *compare, const char *directory) {
-  char *path;
-  TUTTI_TRY(context, tutti_ablation_path(context, directory, ABLATION_FILE_REPORT, &path));
-  enum tutti_status status = TUTTI_OK;
-  char *text = NULL;
-  size_t bytes;
-  if (access(path, F_OK) == 0)
-    status = tutti_file_read(context, path, &text, &bytes);
-  json_t *ablation = text ? json_loads(text, 0, NULL) : NULL;
-  if (status == TUTTI_OK)
-    status =
-        ablation ? add_cells(context, compare, directory, path, ablation) : add_folder(context, compare, directory);
+  json_t *ablation;
+  if (!tutti_ablation_has(directory, ABLATION_FILE_REPORT))
+    return add_folder(context, compare, directory);
+  TUTTI_TRY(context, tutti_ablation_read(context, directory, &ablation));
+  enum tutti_status status = add_cells(context, compare, directory, ablation);
   json_decref(ablation);
-  tutti_free(text);
-  tutti_free(path);
   return status;
 }
 

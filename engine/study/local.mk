@@ -3,6 +3,7 @@ libtutti_engine_la_SOURCES += %D%/ablation_directory.c
 libtutti_engine_la_SOURCES += %D%/ablation_impl.h
 libtutti_engine_la_SOURCES += %D%/ablation_matrix.c
 libtutti_engine_la_SOURCES += %D%/ablation_process.c
+libtutti_engine_la_SOURCES += %D%/ablation_status.c
 libtutti_engine_la_SOURCES += %D%/ablation_swap.c
 libtutti_engine_la_SOURCES += %D%/compare.c
 libtutti_engine_la_SOURCES += %D%/compare_groups.c

@@ -81,6 +81,44 @@ expect_json 10 cells 0 settings builder.population
 checks=$((checks + 1))
 ! grep -q '"builder.population"' <(sed -n '/"name": "nes-rs_seed-3"/,/}/p' parts/ablation.json) || complain "a cell has a key that it lacks"
 
+# Where it stands: at its end, while it is at work, and stopped.
+tutti status parts
+expect_code 0
+expect_out "cells       8: 8 finished, 0 running, 0 failed, 0 waiting" "state       not running"
+expect_not_in out "resume"
+tutti status parts --json
+expect_json 8 counts finished
+expect_json finished cells 7 state
+"$TUTTI_PROGRAM" ablate small.ini --swap run.budget=2000,3000 --seeds 2 --out slow --quiet --workers 1 >/dev/null 2>&1 &
+slow=$!
+await() { # PATTERN: in the status, within a minute
+  for _ in $(seq 300); do
+    tutti status slow
+    grep -q "$1" out && return
+    sleep 0.2
+  done
+  complain "expected '$1'"
+}
+await "  running   budget=2000_seed-3: [1-9][0-9]* of 2000 trials"
+expect_out "cells       4: 0 finished, 1 running, 0 failed, 3 waiting" "state       running"
+kill -INT $slow
+wait $slow
+tutti status slow --watch
+expect_code 0
+expect_out "cells       4: 0 finished, 0 running, 0 failed, 4 waiting" "the same tutti ablate with --resume goes on" \
+  "  stopped   budget=2000_seed-3: "
+sed 's/"name": "budget=2000_seed-3"/"name": "..\/x"/' slow/ablation.json >torn && mv torn slow/ablation.json
+tutti status slow
+expect_code 1
+expect_err "slow: ablation.json: expected a cell's name"
+echo '{}' >slow/ablation.json
+tutti status slow
+expect_code 1
+expect_err "slow/ablation.json: expected the cells of an ablation"
+tutti compare slow
+expect_code 1
+expect_err "slow/ablation.json: expected the cells of an ablation"
+
 # The plan: every combination, which share a search, nothing written.
 tutti ablate small.ini other.ini --swap selector.size=1,2 --swap space.max_depth=1,2 --seeds 2 --out runs --dry-run
 expect_code 0
@@ -193,6 +231,8 @@ expect_code 1
 expect_out "Failed" "broken_seed-5: none of 4 trials finished" "1 run: 1 variant"
 expect_err "2 of 2 done (1 failed)"
 expect_there some/ablation.json
+tutti status some
+expect_out "cells       2: 1 finished, 0 running, 1 failed, 0 waiting" "  failed    broken_seed-5: none of 4 trials finished"
 tutti ablate broken.ini --out none --json
 expect_code 1
 expect_json failed cells 0 state

@@ -1,0 +1,101 @@
+/* ablation_status.c - where an ablation stands: read from its plan and from the run directories of its cells, while it
+   is at work or not. */
+#include "ablation_impl.h"
+
+#include "core/base/file_impl.h"
+#include "core/base/json_impl.h"
+
+#include <string.h>
+
+enum tutti_status tutti_ablation_read(tutti_context *context, const char *directory, json_t **plan) {
+  enum tutti_status status;
+  char *path, *text = NULL;
+  size_t bytes;
+  json_error_t error;
+  *plan = NULL;
+  TUTTI_TRY(context, tutti_ablation_path(context, directory, ABLATION_FILE_REPORT, &path));
+  TUTTI_TRY_OUT(context, tutti_file_read(context, path, &text, &bytes));
+  *plan = json_loads(text, 0, &error);
+  if (!*plan || !json_is_array(json_object_get(*plan, "cells"))) {
+    json_decref(*plan);
+    *plan = NULL;
+    status = TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "%s: expected the cells of an ablation: %s", path,
+                        *error.text ? error.text : "there are none");
+  }
+out:
+  tutti_free(text);
+  tutti_free(path);
+  return status;
+}
+
+/* The budget in the recipe that a cell was started with; 0 where that cannot be read. */
+static int64_t budget_of(tutti_context *context, const char *directory, const char *cell) {
+  int64_t budget = 0;
+  char *path = NULL;
+  tutti_recipe *recipe = NULL;
+  if (tutti_ablation_cell_path(context, directory, cell, ABLATION_FILE_RECIPES, &path) == TUTTI_OK &&
+      tutti_recipe_load_recorded(context, path, 0, NULL, &recipe) == TUTTI_OK)
+    budget = tutti_recipe_run(recipe)->budget;
+  else
+    tutti_error_clear(context);
+  tutti_recipe_destroy(recipe);
+  tutti_free(path);
+  return budget;
+}
+
+/* What a cell is at: the plan knows of failures, its run directory of the rest. */
+static enum ablation_state state_of(const json_t *cell, const char *run) {
+  const char *planned = json_string_value(json_object_get(cell, "state"));
+  if (tutti_run_directory_is_finished(run) && !tutti_run_is_locked(run))
+    return ABLATION_FINISHED;
+  if (tutti_run_is_locked(run))
+    return ABLATION_RUNNING;
+  return planned && strcmp(planned, tutti_ablation_states[ABLATION_FAILED]) == 0 ? ABLATION_FAILED : ABLATION_WAITING;
+}
+
+/* A cell as status shows it; *state is what it is at. */
+static enum tutti_status describe(tutti_context *context, const char *directory, const json_t *cell, json_t **made,
+                                  enum ablation_state *state) {
+  const char *name = json_string_value(json_object_get(cell, "name"));
+  const char *reason = json_string_value(json_object_get(cell, "reason"));
+  char *run;
+  if (!name || strchr(name, '/') || *name == '.')
+    return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "%s: ablation.json: expected a cell's name", directory);
+  TUTTI_TRY(context, tutti_ablation_cell_path(context, directory, name, ABLATION_FILE_RUNS, &run));
+  *state = state_of(cell, run);
+  bool begun = *state != ABLATION_FINISHED && tutti_run_directory_has_run(run) && !tutti_run_is_shared(run);
+  *made = json_pack("{s:s, s:s, s:s, s:I, s:I}", "name", name, "state", tutti_ablation_states[*state], "reason",
+                    *state == ABLATION_FAILED && reason ? reason : "", "trials",
+                    begun ? (json_int_t)tutti_ablation_trials_done(context, run) : 0, "budget",
+                    begun ? (json_int_t)budget_of(context, directory, name) : 0);
+  tutti_free(run);
+  return TUTTI_OK;
+}
+
+bool tutti_ablation_is_there(const char *directory) { return tutti_ablation_has(directory, ABLATION_FILE_REPORT); }
+
+enum tutti_status tutti_ablation_status(tutti_context *context, const char *directory, char **json) {
+  enum tutti_status status = TUTTI_OK;
+  json_t *plan = NULL, *cells = json_array(), *counts = json_object(), *cell;
+  json_int_t count[ABLATION_FAILED + 1] = {0};
+  size_t index;
+  TUTTI_TRY_OUT(context, tutti_ablation_read(context, directory, &plan));
+  json_array_foreach(json_object_get(plan, "cells"), index, cell) {
+    json_t *made;
+    enum ablation_state state;
+    TUTTI_TRY_OUT(context, describe(context, directory, cell, &made, &state));
+    json_array_append_new(cells, made);
+    count[state]++;
+  }
+  for (size_t i = 0; i <= ABLATION_FAILED; i++)
+    json_object_set_new(counts, tutti_ablation_states[i], json_integer(count[i]));
+  status = tutti_json_document(context,
+                               json_pack("{s:s, s:b, s:O, s:O}", "directory", directory, "running",
+                                         tutti_run_is_locked(directory), "counts", counts, "cells", cells),
+                               json);
+out:
+  json_decref(plan);
+  json_decref(cells);
+  json_decref(counts);
+  return status;
+}
