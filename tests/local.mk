@@ -413,6 +413,7 @@ cli_tests += %D%/cli/pipes.sh
 cli_tests += %D%/cli/plugins.sh
 cli_tests += %D%/cli/pruning.sh
 cli_tests += %D%/cli/grow.sh
+cli_tests += %D%/cli/warm.sh
 cli_tests += %D%/cli/watch.sh
 cli_tests += %D%/cli/together.sh
 cli_tests += %D%/cli/mpi.sh

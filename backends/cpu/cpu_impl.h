@@ -419,6 +419,9 @@ void backend_cpu_predict(struct cpu_plan *plan, size_t rows, float *out, float *
 void backend_cpu_weights_draw(struct cpu_plan *plan, const struct cpu_config *config, uint64_t seed);
 enum tutti_status backend_cpu_weights_read(tutti_context *context, const struct cpu_plan *plan,
                                            const tutti_tensors *tensors);
+/* The weights that a job starts with: those of job->initial, or drawn ones, or some of each (a warm start, whose layers
+   that came from there are a measure of the job). */
+enum tutti_status backend_cpu_weights_begin(tutti_context *context, struct cpu_plan *plan, const struct tutti_job *job);
 /* The named tensors of a flat vector: the weights, the best weights so far, or (trained_only) a gradient. */
 enum tutti_status backend_cpu_weights_write(tutti_context *context, const struct cpu_plan *plan, const float *flat,
                                             bool trained_only, tutti_tensors **tensors);

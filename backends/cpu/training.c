@@ -76,10 +76,7 @@ enum tutti_status backend_cpu_training_create(tutti_context *context, const stru
                                                 .hue = config->augment_hue,
                                                 .seed = shared_seed(t)};
   t->watch = backend_cpu_watch_begin(config);
-  if (job->initial)
-    TUTTI_TRY(context, backend_cpu_weights_read(context, t->plan, job->initial));
-  else
-    backend_cpu_weights_draw(t->plan, config, job->seed);
+  TUTTI_TRY(context, backend_cpu_weights_begin(context, t->plan, job));
   memcpy(t->plan->other, t->plan->weights, t->plan->floats * sizeof(float));
   t->began = tutti_clock();
   return TUTTI_OK;

@@ -71,6 +71,16 @@ static enum tutti_status weights_name(tutti_context *context, const struct cpu_s
   return TUTTI_OK;
 }
 
+static bool fits(const struct tutti_tensor *tensor, const struct cpu_segment *segment) {
+  return tensor->element == TUTTI_F32 && tensor->bytes == segment->rows * segment->columns * sizeof(float);
+}
+
+static void copy_in(const struct cpu_plan *plan, const struct cpu_segment *segment, const struct tutti_tensor *tensor) {
+  for (size_t r = 0; r < segment->rows; r++)
+    memcpy(plan->weights + segment->offset + r * segment->ld, (const float *)tensor->data + r * segment->columns,
+           segment->columns * sizeof(float));
+}
+
 enum tutti_status backend_cpu_weights_read(tutti_context *context, const struct cpu_plan *plan,
                                            const tutti_tensors *tensors) {
   for (size_t s = 0; s < plan->segment_count; s++) {
@@ -81,15 +91,74 @@ enum tutti_status backend_cpu_weights_read(tutti_context *context, const struct 
     if (!tensor)
       return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "weights have no tensor \"%s\": they are not of this network",
                         name);
-    if (tensor->element != TUTTI_F32 || tensor->bytes != segment->rows * segment->columns * sizeof(float))
+    if (!fits(tensor, segment))
       return TUTTI_FAIL(
           context, TUTTI_ERROR_USAGE,
           "tensor \"%s\" has %zu bytes, expected %zu x %zu float32: these weights are not of this network", name,
           tensor->bytes, segment->rows, segment->columns);
-    for (size_t r = 0; r < segment->rows; r++)
-      memcpy(plan->weights + segment->offset + r * segment->ld, (const float *)tensor->data + r * segment->columns,
-             segment->columns * sizeof(float));
+    copy_in(plan, segment, tensor);
   }
+  return TUTTI_OK;
+}
+
+/* --- starting --- */
+
+/* The shape of a segment's tensor; returns its rank. */
+static size_t shape_of(const struct cpu_segment *segment, size_t shape[4]) {
+  const struct cpu_attributes *a = segment->attributes;
+  size_t height = (size_t)a->kernel_height, width = (size_t)a->kernel_width;
+  if (segment->matrix && segment->layer->op == TUTTI_OP_CONV2D) {
+    shape[0] = height, shape[1] = width, shape[2] = segment->rows / (height * width), shape[3] = segment->columns;
+    return 4;
+  }
+  shape[0] = segment->matrix ? segment->rows : segment->columns, shape[1] = segment->columns;
+  return segment->matrix ? 2 : 1;
+}
+
+/* The other network's tensor for a segment; NULL if it has none of that name and shape. */
+static enum tutti_status find_agreeing(tutti_context *context, const tutti_tensors *others,
+                                       const struct cpu_segment *segment, const struct tutti_tensor **found) {
+  size_t shape[4], rank = shape_of(segment, shape);
+  char name[NAME_SIZE];
+  TUTTI_TRY(context, weights_name(context, segment, name));
+  const struct tutti_tensor *tensor = tutti_tensors_find(others, name);
+  bool agrees = tensor && fits(tensor, segment) && tensor->rank == rank &&
+                memcmp(tensor->shape, shape, rank * sizeof *shape) == 0;
+  *found = agrees ? tensor : NULL;
+  return TUTTI_OK;
+}
+
+/* Take the layers that agree in all their segments, which stand side by side; *taken counts them. */
+static enum tutti_status take_agreeing(tutti_context *context, const struct cpu_plan *plan, const tutti_tensors *others,
+                                       size_t *taken) {
+  for (size_t begin = 0, end; begin < plan->segment_count; begin = end) {
+    const struct tutti_layer *layer = plan->segments[begin].layer;
+    const struct tutti_tensor *found;
+    bool agrees = true;
+    for (end = begin; end < plan->segment_count && plan->segments[end].layer == layer; end++) {
+      TUTTI_TRY(context, find_agreeing(context, others, &plan->segments[end], &found));
+      agrees = agrees && found;
+    }
+    for (size_t s = begin; agrees && s < end; s++) {
+      TUTTI_TRY(context, find_agreeing(context, others, &plan->segments[s], &found));
+      copy_in(plan, &plan->segments[s], found);
+    }
+    *taken += agrees;
+  }
+  return TUTTI_OK;
+}
+
+enum tutti_status backend_cpu_weights_begin(tutti_context *context, struct cpu_plan *plan,
+                                            const struct tutti_job *job) {
+  size_t taken = 0;
+  if (job->initial && !job->warm)
+    return backend_cpu_weights_read(context, plan, job->initial);
+  backend_cpu_weights_draw(plan, job->config, job->seed);
+  if (!job->initial)
+    return TUTTI_OK;
+  TUTTI_TRY(context, take_agreeing(context, plan, job->initial, &taken));
+  if (job->measure)
+    job->measure(job->measure_argument, "layers-from-parent", (double)taken);
   return TUTTI_OK;
 }
 
@@ -105,20 +174,9 @@ enum tutti_status backend_cpu_weights_write(tutti_context *context, const struct
       continue;
     char name[NAME_SIZE];
     TUTTI_TRY_OUT(context, weights_name(context, segment, name));
-    const struct cpu_attributes *a = segment->attributes;
-    size_t height = (size_t)a->kernel_height, width = (size_t)a->kernel_width;
-    size_t image[4] = {height, width, segment->rows / (height * width), segment->columns};
-    size_t table[2] = {segment->rows, segment->columns};
-    bool conv = segment->matrix && segment->layer->op == TUTTI_OP_CONV2D;
+    size_t shape[4], rank = shape_of(segment, shape);
     float *to;
-    TUTTI_TRY_OUT(context, tutti_tensors_add(context, tensors, name, TUTTI_F32,
-                                             conv              ? 4
-                                             : segment->matrix ? 2
-                                                               : 1,
-                                             conv              ? image
-                                             : segment->matrix ? table
-                                                               : table + 1,
-                                             &to));
+    TUTTI_TRY_OUT(context, tutti_tensors_add(context, tensors, name, TUTTI_F32, rank, shape, &to));
     for (size_t r = 0; r < segment->rows; r++)
       memcpy(to + r * segment->columns, flat + segment->offset + r * segment->ld, segment->columns * sizeof(float));
   }

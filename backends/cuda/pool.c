@@ -70,15 +70,12 @@ static size_t rows_at_once(const struct tutti_job *job, enum cuda_task task) {
   return batch > validated ? batch : validated;
 }
 
-static enum tutti_status prepare(struct pool *pool, struct work *work, const tutti_tensors *weights) {
+static enum tutti_status prepare(struct pool *pool, struct work *work) {
   const struct cpu_config *config = work->job.config;
   size_t rows = rows_of(work->job.train);
   TUTTI_TRY(pool->context, backend_cuda_lower(pool->context, pool->device, &work->job,
                                               rows_at_once(&work->job, work->task), true, &work->program));
-  if (weights)
-    TUTTI_TRY(pool->context, backend_cpu_weights_read(pool->context, work->program.plan, weights));
-  else
-    backend_cpu_weights_draw(work->program.plan, config, work->job.seed);
+  TUTTI_TRY(pool->context, backend_cpu_weights_begin(pool->context, work->program.plan, &work->job));
   work->layout = backend_cuda_layout(&work->program, rows);
   work->bytes = work->layout.bytes;
   work->cost = (double)config->epochs * (double)rows * (double)(work->program.plan->trained + 1);
@@ -451,7 +448,7 @@ static enum tutti_status run_all(struct pool *pool) {
 
 /* A job that cannot be prepared fails by itself, and the others are trained. */
 static void prepare_or_fail(struct pool *pool, struct work *work) {
-  if (prepare(pool, work, work->job.initial) == TUTTI_OK)
+  if (prepare(pool, work) == TUTTI_OK)
     return;
   fail(pool, work, tutti_error_message(pool->context));
   tutti_error_clear(pool->context);
@@ -478,7 +475,7 @@ enum tutti_status backend_cuda_train_many(tutti_context *context, const struct c
     if (count > 1)
       prepare_or_fail(&pool, work);
     else
-      TUTTI_TRY_OUT(context, prepare(&pool, work, work->job.initial));
+      TUTTI_TRY_OUT(context, prepare(&pool, work));
   }
   TUTTI_TRY_OUT(context, run_all(&pool));
 out:
@@ -517,7 +514,9 @@ enum tutti_status backend_cuda_gradient(tutti_context *context, const struct cud
   *gradient = NULL;
   work.job.validation = NULL;
   work.job.progress = NULL;
-  TUTTI_TRY_OUT(context, prepare(&pool, &work, weights));
+  work.job.initial = weights;
+  work.job.warm = false;
+  TUTTI_TRY_OUT(context, prepare(&pool, &work));
   const struct cpu_plan *plan = work.program.plan;
   TUTTI_TRY_OUT(context, tutti_alloc(context, plan->floats, sizeof *start, &start));
   memcpy(start, plan->weights, plan->floats * sizeof *start);
@@ -540,7 +539,8 @@ enum tutti_status backend_cuda_need(tutti_context *context, const struct cuda_de
                                     const struct tutti_job *job, size_t *bytes) {
   struct pool pool = {.context = context, .device = device};
   struct work work = {.task = CUDA_TRAIN, .job = *job};
-  enum tutti_status status = prepare(&pool, &work, NULL);
+  work.job.initial = NULL;
+  enum tutti_status status = prepare(&pool, &work);
   if (status == TUTTI_OK)
     *bytes = need_of(&pool, &work);
   backend_cuda_program_release(&work.program);

@@ -102,6 +102,11 @@ static enum tutti_status check_members(tutti_context *context, const tutti_backe
   if (job.class_weights && !tutti_backend_honours(backend, TUTTI_JOB_CLASS_WEIGHTS))
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "backend %s cannot weigh classes; choose another backend, or data.class_weights = none", name);
+  if (job.warm && !tutti_backend_honours(backend, TUTTI_JOB_WARM))
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "backend %s cannot start from the weights of another network; choose another backend, or no warm "
+                      "starts",
+                      name);
   for (size_t i = 0; job.frozen && job.frozen[i]; i++)
     if (!has_layer(job.network, job.frozen[i]))
       return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "layer '%s' is to be frozen, but the network has none of that name",

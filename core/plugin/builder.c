@@ -79,6 +79,13 @@ uint64_t tutti_builder_members_from(const tutti_builder *builder) {
   return answer;
 }
 
+bool tutti_builder_warm(const tutti_builder *builder) {
+  bool answer = false;
+  if (builder->ops.warm)
+    TUTTI_ASK(TUTTI_CONTEXT_OF(builder), builder, answer = builder->ops.warm(builder->instance.self));
+  return answer;
+}
+
 enum tutti_status tutti_builder_describe(tutti_context *context, tutti_builder *builder, char **json) {
   *json = NULL;
   if (builder->ops.describe)

@@ -4,6 +4,7 @@
 #include "catalogue_write.h"
 #include "engine/data/cells_impl.h"
 #include "run_rule.h"
+#include "run_warm.h"
 #include "trial_impl.h"
 
 #include <inttypes.h>
@@ -97,14 +98,17 @@ size_t tutti_manager_workers(const struct tutti_manager *manager) {
 enum tutti_status tutti_manager_submit(struct tutti_manager *manager, uint64_t trial) {
   tutti_context *context = manager->context;
   enum tutti_status status = TUTTI_OK;
-  char *candidate = NULL, *request = NULL;
+  char *candidate = NULL, *parent = NULL, *request = NULL;
   TUTTI_TRY_OUT(context, tutti_scope_print(context, manager->experiment->scope,
                                            manager->history.records[trial].candidate, &candidate));
+  if (manager->warm)
+    TUTTI_TRY_OUT(context, tutti_run_parent_print(context, &manager->history, trial, &parent));
   TUTTI_TRY_OUT(context, tutti_request_print(context, trial, tutti_experiment_fingerprint(manager->experiment),
-                                             candidate, manager->history.records[trial].rule, &request));
+                                             candidate, manager->history.records[trial].rule, parent, &request));
   TUTTI_TRY_OUT(context, tutti_executor_submit(context, manager->executor, trial, request));
 out:
   tutti_free(candidate);
+  tutti_free(parent);
   tutti_free(request);
   return status;
 }
@@ -313,6 +317,7 @@ static enum tutti_status take_repair(struct tutti_manager *manager, const struct
   bool same =
       facts->state == record->state && (facts->loss == record->loss || (isnan(facts->loss) && isnan(record->loss)));
   manager->progress.repaired++;
+  record->torn = false;
   if (!same)
     tutti_log(manager->context, TUTTI_LOG_WARNING,
               "trial %" PRIu64

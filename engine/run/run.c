@@ -2,6 +2,7 @@
 #include "catalogue_write.h"
 #include "manager_impl.h"
 #include "run_rule.h"
+#include "run_warm.h"
 
 #include "core/base/file_impl.h"
 
@@ -68,7 +69,10 @@ static enum tutti_status make_builder(struct tutti_manager *manager) {
   struct tutti_builder_setup setup = {.size = sizeof setup, .host = experiment->host, .seed = experiment->facts.seed};
   if (tutti_experiment_is_fit(experiment))
     return TUTTI_OK;
-  return tutti_builder_create(manager->context, experiment->host, "builder", &setup, &manager->builder);
+  TUTTI_TRY(manager->context,
+            tutti_builder_create(manager->context, experiment->host, "builder", &setup, &manager->builder));
+  manager->warm = tutti_builder_warm(manager->builder);
+  return tutti_run_check_warm(manager->context, experiment, manager->builder);
 }
 
 /* The time that earlier sessions worked, and how long their trainings took. */

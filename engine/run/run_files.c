@@ -223,7 +223,7 @@ enum tutti_status tutti_run_split_path(tutti_context *context, const char *direc
 /* --- trials --- */
 
 const char *tutti_trial_file_name(enum tutti_trial_file file) {
-  static const char *const names[] = {"network.json", "curve.csv", "weights.safetensors"};
+  static const char *const names[] = {"network.json", "curve.csv", "weights.safetensors", "initial.safetensors"};
   return names[file];
 }
 

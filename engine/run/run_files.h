@@ -66,8 +66,14 @@ TUTTI_NODISCARD enum tutti_status tutti_run_split_path(tutti_context *context, c
 
 /* --- trials --- */
 
-/* Files of a trial besides its predictions. */
-enum tutti_trial_file { TUTTI_TRIAL_FILE_NETWORK, TUTTI_TRIAL_FILE_CURVE, TUTTI_TRIAL_FILE_WEIGHTS };
+/* Files of a trial besides its predictions. The last one only lies where workers do not see the run's directory, before
+   the trial is trained. */
+enum tutti_trial_file {
+  TUTTI_TRIAL_FILE_NETWORK,
+  TUTTI_TRIAL_FILE_CURVE,
+  TUTTI_TRIAL_FILE_WEIGHTS,
+  TUTTI_TRIAL_FILE_INITIAL
+};
 const char *tutti_trial_file_name(enum tutti_trial_file file);
 /* The name of the file of predictions for a split. */
 TUTTI_NODISCARD enum tutti_status tutti_trial_predictions_name(tutti_context *context, const char *split, char **name);

@@ -23,7 +23,7 @@ static enum tutti_status order_of(tutti_context *context, const struct tutti_his
 }
 
 /* The rules that torn trials had: a pruner of its own is told what had been told when each was asked for. */
-static enum tutti_status set_rules(struct tutti_manager *manager, const bool *torn) {
+static enum tutti_status set_rules(struct tutti_manager *manager) {
   tutti_context *context = manager->context;
   const struct tutti_history *history = &manager->history;
   enum tutti_status status;
@@ -34,7 +34,7 @@ static enum tutti_status set_rules(struct tutti_manager *manager, const bool *to
   for (uint64_t i = 0; pruner && i < history->asked; i++) {
     for (; told < history->records[i].asked_after; told++)
       TUTTI_TRY_OUT(context, tutti_run_tell_pruner(context, pruner, order[told], &history->records[order[told]]));
-    if (torn[i])
+    if (history->records[i].torn)
       TUTTI_TRY_OUT(context, tutti_run_rule_print(context, pruner, i, &manager->history.records[i].rule));
   }
 out:
@@ -43,7 +43,7 @@ out:
   return status;
 }
 
-static enum tutti_status find_torn(struct tutti_manager *manager, bool *torn, uint64_t *count) {
+static enum tutti_status find_torn(struct tutti_manager *manager, uint64_t *count) {
   tutti_context *context = manager->context;
   const struct tutti_history *history = &manager->history;
   for (uint64_t i = 0; i < history->asked; i++) {
@@ -53,33 +53,39 @@ static enum tutti_status find_torn(struct tutti_manager *manager, bool *torn, ui
                 tutti_record_check_report(context, manager->options->directory, i, history->records[i].report, &why));
     if (why)
       tutti_log(context, TUTTI_LOG_WARNING, "%s; trial %" PRIu64 " is trained again", why, i);
-    torn[i] = why != NULL;
-    *count += torn[i];
+    history->records[i].torn = why != NULL;
+    *count += why != NULL;
     tutti_free(why);
+  }
+  return TUTTI_OK;
+}
+
+/* Submit the torn trials from *next on, up to one that starts from the weights of a parent that is torn itself. */
+static enum tutti_status submit_torn(struct tutti_manager *manager, uint64_t *next) {
+  const struct tutti_history *history = &manager->history;
+  for (; *next < history->asked; (*next)++) {
+    const struct tutti_record *record = &history->records[*next];
+    if (!record->torn)
+      continue;
+    if (manager->warm && record->parent < *next && history->records[record->parent].torn)
+      return TUTTI_OK;
+    TUTTI_TRY(manager->context, tutti_manager_submit(manager, *next));
   }
   return TUTTI_OK;
 }
 
 enum tutti_status tutti_manager_repair(struct tutti_manager *manager) {
   tutti_context *context = manager->context;
-  enum tutti_status status;
-  uint64_t wanted = 0;
-  bool *torn = NULL;
-  TUTTI_TRY_OUT(context, tutti_alloc(context, manager->history.asked, sizeof *torn, &torn));
-  TUTTI_TRY_OUT(context, find_torn(manager, torn, &wanted));
+  uint64_t wanted = 0, next = 0;
+  TUTTI_TRY(context, find_torn(manager, &wanted));
   if (wanted > 0)
-    TUTTI_TRY_OUT(context, set_rules(manager, torn));
-  for (uint64_t i = 0; i < manager->history.asked; i++)
-    if (torn[i])
-      TUTTI_TRY_OUT(context, tutti_manager_submit(manager, i));
+    TUTTI_TRY(context, set_rules(manager));
   while (manager->progress.repaired < wanted) {
+    TUTTI_TRY(context, submit_torn(manager, &next));
     tutti_manager_report(manager, TUTTI_PHASE_REPAIR);
-    TUTTI_TRY_OUT(context, tutti_manager_collect(manager));
+    TUTTI_TRY(context, tutti_manager_collect(manager));
   }
-  TUTTI_TRY_OUT(context, tutti_run_compare_networks(context, &manager->pool));
-out:
-  tutti_free(torn);
-  return status;
+  return tutti_run_compare_networks(context, &manager->pool);
 }
 
 /* --- replay --- */

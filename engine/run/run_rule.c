@@ -3,6 +3,7 @@
 
 #include "core/base/json_impl.h"
 #include "engine/recipe/recipe_impl.h"
+#include "run_learners.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -92,45 +93,12 @@ enum tutti_status tutti_run_tell_pruner(tutti_context *context, tutti_pruner *pr
 
 /* --- the pruner --- */
 
-/* Where every number that is searched is at its upper end, and every choice the `choice`-th, or the last. */
-static void fill_point(const tutti_domain *domain, size_t choice, double *point) {
-  for (size_t i = 0; domain && i < tutti_domain_count(domain); i++) {
-    const struct tutti_dimension *dimension = tutti_domain_at(domain, i);
-    size_t last = dimension->choice_count - 1;
-    point[i] =
-        dimension->type == TUTTI_DIMENSION_CATEGORICAL ? (double)(choice < last ? choice : last) : dimension->high;
-  }
-}
-
-static size_t most_choices(const tutti_domain *domain) {
-  size_t most = 1;
-  for (size_t i = 0; domain && i < tutti_domain_count(domain); i++)
-    if (tutti_domain_at(domain, i)->choice_count > most)
-      most = tutti_domain_at(domain, i)->choice_count;
-  return most;
-}
-
-/* The most epochs that a candidate can ask for, of whatever learner. */
-static enum tutti_status most_epochs(tutti_context *context, const struct tutti_experiment *experiment,
-                                     uint32_t *epochs) {
-  const tutti_domain *domain = tutti_scope_hyperparameters(experiment->scope);
-  size_t count = domain ? tutti_domain_count(domain) : 0;
-  enum tutti_status status = TUTTI_OK;
-  double *point;
-  *epochs = 0;
-  TUTTI_TRY(context, tutti_alloc(context, count, sizeof *point, &point));
-  for (size_t choice = 0; choice < most_choices(domain); choice++) {
-    const tutti_backend *learner;
-    tutti_config *config;
-    fill_point(domain, choice, point);
-    TUTTI_TRY_OUT(context, tutti_backend_choose(context, experiment->backend, domain, point, &learner, &config));
-    uint32_t most = tutti_backend_epochs(learner, config);
-    *epochs = most > *epochs ? most : *epochs;
-    tutti_config_destroy(config);
-  }
-out:
-  tutti_free(point);
-  return status;
+static enum tutti_status note_epochs(void *visitor, tutti_context *context, const tutti_backend *learner,
+                                     const tutti_config *config) {
+  uint32_t *most = visitor, epochs = tutti_backend_epochs(learner, config);
+  (void)context;
+  *most = epochs > *most ? epochs : *most;
+  return TUTTI_OK;
 }
 
 enum tutti_status tutti_run_make_pruner(tutti_context *context, const struct tutti_experiment *experiment,
@@ -139,7 +107,8 @@ enum tutti_status tutti_run_make_pruner(tutti_context *context, const struct tut
   *pruner = NULL;
   if (tutti_experiment_is_fit(experiment))
     return TUTTI_OK;
-  TUTTI_TRY(context, most_epochs(context, experiment, &setup.epochs));
+  /* The most epochs that a candidate can ask for, of whatever learner. */
+  TUTTI_TRY(context, tutti_run_visit_learners(context, experiment, note_epochs, &setup.epochs));
   enum tutti_status status = tutti_pruner_create(context, experiment->host, "pruner", &setup, pruner);
   if (status != TUTTI_OK)
     return tutti_recipe_place(context, experiment->recipe, status);

@@ -7,6 +7,7 @@
 #include "engine/recipe/recipe_impl.h"
 #include "record_impl.h"
 #include "run_files.h"
+#include "run_warm.h"
 #include "trial_impl.h"
 
 #include <dirent.h>
@@ -126,6 +127,20 @@ static enum tutti_status visit_inputs(void *argument, tutti_context *context, tu
   TUTTI_TRY(context, tutti_recipe_print_moved(context, staging->recipe, move_input, &visiting, &recipe));
   enum tutti_status status = visit_file(&visiting, context, tutti_run_file_name(TUTTI_RUN_FILE_RECIPE), NULL, recipe);
   tutti_free(recipe);
+  return status;
+}
+
+/* The weights that a trial starts from lie in its own folder there, which nobody else writes. */
+static enum tutti_status visit_trial(void *argument, tutti_context *context, uint64_t trial, const char *request,
+                                     tutti_visit_staged *visit, void *visitor) {
+  const struct tutti_run_staging *staging = argument;
+  const struct visiting visiting = {.visit = visit, .visitor = visitor};
+  char *path, *name;
+  enum tutti_status status = tutti_run_parent_file(context, staging->directory, trial, request, &path, &name);
+  if (status == TUTTI_OK && path)
+    status = visit_file(&visiting, context, name, path, NULL);
+  tutti_free(path);
+  tutti_free(name);
   return status;
 }
 
@@ -251,5 +266,6 @@ struct tutti_staging tutti_run_staging_offer(struct tutti_run_staging *staging) 
                                 .store = store,
                                 .settle = settle,
                                 .drop = drop,
-                                .note = note};
+                                .note = note,
+                                .visit_trial = visit_trial};
 }

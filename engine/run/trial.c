@@ -5,6 +5,7 @@
 #include "core/base/json_impl.h"
 #include "engine/data/cells_impl.h"
 #include "run_rule.h"
+#include "run_warm.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -15,21 +16,23 @@
 /* --- request --- */
 
 enum tutti_status tutti_request_print(tutti_context *context, uint64_t trial, uint64_t fingerprint,
-                                      const char *candidate, const char *rule, char **request) {
-  return tutti_format(context, request, "{\"trial\": %" PRIu64 ", \"data\": \"%016" PRIx64 "\", \"candidate\": %s%s%s}",
-                      trial, fingerprint, candidate, rule ? ", \"rule\": " : "", rule ? rule : "");
+                                      const char *candidate, const char *rule, const char *parent, char **request) {
+  return tutti_format(context, request,
+                      "{\"trial\": %" PRIu64 ", \"data\": \"%016" PRIx64 "\", \"candidate\": %s%s%s%s%s}", trial,
+                      fingerprint, candidate, rule ? ", \"rule\": " : "", rule ? rule : "",
+                      parent ? ", \"parent\": " : "", parent ? parent : "");
 }
 
 static enum tutti_status read_request(tutti_context *context, const struct tutti_experiment *experiment,
-                                      const char *request, struct tutti_training *training) {
+                                      const char *directory, const char *request, struct tutti_training *training) {
   enum tutti_status status = TUTTI_OK;
   char fingerprint[17], *candidate_text = NULL;
   json_error_t error;
-  json_t *root = json_loads(request, 0, &error), *candidate, *rule = NULL;
+  json_t *root = json_loads(request, 0, &error), *candidate, *rule = NULL, *parent = NULL;
   const char *data;
   json_int_t trial;
-  if (!root || json_unpack_ex(root, &error, 0, "{s:I, s:s, s:o, s?o}", "trial", &trial, "data", &data, "candidate",
-                              &candidate, "rule", &rule) != 0) {
+  if (!root || json_unpack_ex(root, &error, 0, "{s:I, s:s, s:o, s?o, s?o}", "trial", &trial, "data", &data, "candidate",
+                              &candidate, "rule", &rule, "parent", &parent) != 0) {
     status =
         TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "expected a request with trial, data and candidate: %s", error.text);
     goto out;
@@ -48,6 +51,8 @@ static enum tutti_status read_request(tutti_context *context, const struct tutti
   TUTTI_TRY_OUT(context, tutti_scope_parse(context, experiment->scope, candidate_text, &training->candidate));
   if (rule)
     TUTTI_TRY_OUT(context, tutti_run_rule_parse(context, rule, &training->rule));
+  if (parent)
+    TUTTI_TRY_OUT(context, tutti_run_parent_read(context, directory, training->number, parent, &training->initial));
 out:
   tutti_free(candidate_text);
   json_decref(root);
@@ -57,13 +62,13 @@ out:
 /* --- training --- */
 
 enum tutti_status tutti_training_begin(tutti_context *context, const struct tutti_experiment *experiment,
-                                       const char *request, struct tutti_training *training) {
+                                       const char *directory, const char *request, struct tutti_training *training) {
   training->context = context;
   training->started = tutti_clock();
   training->kind = tutti_experiment_is_fit(experiment) ? &tutti_trial_fit
                    : experiment->dataset               ? &tutti_trial_model
                                                        : &tutti_trial_value;
-  TUTTI_TRY(context, read_request(context, experiment, request, training));
+  TUTTI_TRY(context, read_request(context, experiment, directory, request, training));
   training->outcome = (struct tutti_outcome){.size = sizeof training->outcome, .value = NAN};
   return training->kind->prepare ? training->kind->prepare(context, experiment, training) : TUTTI_OK;
 }
@@ -77,6 +82,7 @@ void tutti_training_end(struct tutti_training *training) {
   tutti_fit_release(&training->fit);
   tutti_dataset_destroy(training->dataset);
   tutti_tensors_destroy(training->outcome.weights);
+  tutti_tensors_destroy(training->initial);
   json_decref(training->measures);
   tutti_free(training->curve);
   tutti_free(training->losses);

@@ -70,7 +70,8 @@ static enum tutti_status train_fold(tutti_context *context, const struct tutti_e
                                     struct tutti_training *training, size_t number, struct tutti_outcome *outcome) {
   struct tutti_fold fold;
   struct tutti_job job = training->job;
-  double *weights;
+  tutti_tensors *initial = NULL;
+  double *weights = NULL;
   TUTTI_TRY(context, tutti_dataset_fold(context, experiment->dataset, number, &fold));
   job.train = fold.train;
   job.validation = fold.validation;
@@ -81,9 +82,14 @@ static enum tutti_status train_fold(tutti_context *context, const struct tutti_e
   }
   enum tutti_status status = tutti_experiment_class_weights(context, experiment, fold.train, &weights);
   job.class_weights = weights;
+  /* The parent's model of the same fold, which has not seen its rows either. */
+  if (status == TUTTI_OK && job.warm)
+    status = tutti_folds_take(context, job.initial, number, &initial);
+  job.initial = initial;
   if (status == TUTTI_OK)
     status = tutti_backend_train(context, training->learner, &job, outcome);
   tutti_free(weights);
+  tutti_tensors_destroy(initial);
   tutti_fold_release(&fold);
   return status == TUTTI_OK ? TUTTI_OK : tutti_error_trace(context, status, __FILE__, __LINE__, __func__);
 }

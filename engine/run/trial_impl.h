@@ -31,6 +31,7 @@ struct tutti_training {
   uint64_t number;
   tutti_candidate *candidate;
   tutti_network *network;
+  tutti_tensors *initial;       /* the weights of its parent, to start from; NULL: it draws its own */
   const tutti_backend *learner; /* what trains it */
   tutti_config *config;
   struct tutti_headed_task task; /* that of its candidate */
@@ -55,16 +56,18 @@ struct tutti_training {
   void *report_argument;
 };
 
-/* {"trial": n, "data": "<fingerprint>", "candidate": {...}, "rule": [...]}; free with tutti_free. `rule` may be NULL:
-   nothing is pruned in this run, and nobody asks for the curve. */
+/* {"trial": n, "data": "<fingerprint>", "candidate": {...}, "rule": [...], "parent": {...}}; free with
+   tutti_free. `rule` may be NULL: nothing is pruned in this run, and nobody asks for the curve. `parent` (run_warm.h)
+   may be NULL: it has none, or starts anew. */
 TUTTI_NODISCARD enum tutti_status tutti_request_print(tutti_context *context, uint64_t trial, uint64_t fingerprint,
-                                                      const char *candidate, const char *rule, char **request);
+                                                      const char *candidate, const char *rule, const char *parent,
+                                                      char **request);
 
-/* Turn a request's text into a job. The caller zeroes *training and ends it with tutti_training_end, also on
-   failure. */
+/* Turn a request's text into a job. `directory` is the one that the worker was started with. The caller zeroes
+   *training and ends it with tutti_training_end, also on failure. */
 TUTTI_NODISCARD enum tutti_status tutti_training_begin(tutti_context *context,
-                                                       const struct tutti_experiment *experiment, const char *request,
-                                                       struct tutti_training *training);
+                                                       const struct tutti_experiment *experiment, const char *directory,
+                                                       const char *request, struct tutti_training *training);
 /* Train it by itself. */
 TUTTI_NODISCARD enum tutti_status tutti_training_train(tutti_context *context,
                                                        const struct tutti_experiment *experiment,

@@ -85,6 +85,9 @@ static enum tutti_status prepare(tutti_context *context, const struct tutti_expe
   TUTTI_TRY(context,
             tutti_experiment_class_weights(context, experiment, training->job.train, &training->class_weights));
   training->job.class_weights = training->class_weights;
+  /* A learner that takes no weights of other networks starts as it always does. */
+  training->job.warm = training->initial && tutti_backend_honours(training->learner, TUTTI_JOB_WARM);
+  training->job.initial = training->job.warm ? training->initial : NULL;
   return tutti_backend_check(context, training->learner, &training->job);
 }
 

@@ -195,7 +195,8 @@ static enum tutti_status serve(struct worker *worker, char **requests, size_t co
   enum tutti_status status = TUTTI_OK;
   memset(worker->trainings, 0, count * sizeof *worker->trainings);
   for (size_t i = 0; i < count && status == TUTTI_OK; i++) {
-    worker->results[i] = tutti_training_begin(worker->context, worker->experiment, requests[i], &worker->trainings[i]);
+    worker->results[i] = tutti_training_begin(worker->context, worker->experiment, worker->directory, requests[i],
+                                              &worker->trainings[i]);
     if (worker->results[i] != TUTTI_OK)
       status = answer(worker, i);
     else

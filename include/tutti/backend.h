@@ -57,10 +57,14 @@ struct tutti_job {
   /* [outputs]: what a training row counts for in the loss that is trained, by its class; their mean over the training
      rows is 1. NULL: all count the same. Nothing else is weighted: no validation loss, no choice of an epoch. */
   const double *class_weights;
+  /* A warm start: `initial` is of another network. A layer of which it has all weights, under the layer's label and in
+     the layer's shapes, starts with them; the others start with the weights that they would have without `initial`.
+     False: it is of this network, and has all. */
+  bool warm;
 };
 
 /* Members of a job that change what is trained, and that not every backend looks at. */
-enum { TUTTI_JOB_FROZEN = 1, TUTTI_JOB_BOX = 2, TUTTI_JOB_CLASS_WEIGHTS = 4 };
+enum { TUTTI_JOB_FROZEN = 1, TUTTI_JOB_BOX = 2, TUTTI_JOB_CLASS_WEIGHTS = 4, TUTTI_JOB_WARM = 8 };
 
 enum tutti_state {
   TUTTI_STATE_FINISHED,

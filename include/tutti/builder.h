@@ -60,6 +60,10 @@ struct tutti_builder_ops {
   /* OPTIONAL; default: 0. The run's ensembles are chosen from the trials from this number on; earlier ones only inform
      the search. MUST always be the same. */
   uint64_t (*members_from)(void *self);
+  /* OPTIONAL; default: false. Warm starts: does the training of a trial with a parent start from the parent's weights,
+     where its layers agree (struct tutti_job)? A parent that kept none, since it failed or was pruned, gives none. MUST
+     always be the same. */
+  bool (*warm)(void *self);
 };
 
 /* --- the host's side --- */
@@ -90,6 +94,8 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_builder_adopt(tutti_context *c
 TUTTI_API bool tutti_builder_exhausted(const tutti_builder *builder);
 /* The first trial that may be a member of an ensemble of the run. */
 TUTTI_API uint64_t tutti_builder_members_from(const tutti_builder *builder);
+/* Do trials start from the weights of their parents? */
+TUTTI_API bool tutti_builder_warm(const tutti_builder *builder);
 /* The builder's state as JSON; free *json with tutti_free. *json = NULL if it has no op `describe`. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_builder_describe(tutti_context *context, tutti_builder *builder,
                                                                    char **json);

@@ -57,6 +57,10 @@ struct tutti_staging {
   void (*drop)(void *argument, tutti_context *context, uint64_t trial);
   /* Append bytes of a worker's log to the run's. */
   enum tutti_status (*note)(void *argument, tutti_context *context, const char *bytes, size_t count);
+  /* Visit the files that only the worker of this trial reads, whose names are in the trial's folder: they have to be
+     there before it gets the request, each time that it does. The worker removes them. */
+  enum tutti_status (*visit_trial)(void *argument, tutti_context *context, uint64_t trial, const char *request,
+                                   tutti_visit_staged *visit, void *visitor);
 };
 
 struct tutti_executor_setup {

@@ -29,6 +29,7 @@ enum { HYPERPARAMETERS_BAYESIAN, HYPERPARAMETERS_EVOLUTION, HYPERPARAMETERS_RAND
 struct agebo_config {
   int64_t population, sample, initial;
   int architecture, hyperparameters;
+  bool warm_start;
   struct tutti_proposer_config model;
 };
 
@@ -56,6 +57,9 @@ static const struct tutti_param agebo_params[] = {
         "Trials whose hyperparameters are drawn before the model proposes any; 0: as many as may be outstanding at "
         "once (run.window), as in the paper.",
         .unit = "trials"),
+    TUTTI_BOOL(struct agebo_config, warm_start, "no",
+               "Let the training of a child start from its parent's weights, in all layers that both have in the same "
+               "place and shape. Members that descend from each other then differ less."),
     TUTTI_PROPOSER_PARAMS(struct agebo_config, model, "liar", "worst", "random-forest", "lcb", "sample"),
 };
 
@@ -284,12 +288,15 @@ static enum tutti_status builder_describe_agebo(void *instance, tutti_context *c
   return status;
 }
 
+static bool builder_warm_agebo(void *instance) { return ((const struct agebo *)instance)->config->warm_start; }
+
 static const struct tutti_builder_ops agebo_ops = {
     .size = sizeof(struct tutti_builder_ops),
     .ask = builder_ask_agebo,
     .tell = builder_tell_agebo,
     .adopt = builder_adopt_agebo,
     .describe = builder_describe_agebo,
+    .warm = builder_warm_agebo,
 };
 
 static const struct tutti_descriptor agebo_descriptor = {

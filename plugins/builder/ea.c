@@ -11,6 +11,7 @@ struct ea_config {
   struct tutti_design_config design;
   double spread;
   int64_t mutants;
+  bool warm_start;
 };
 
 static const struct tutti_param ea_params[] = {
@@ -22,6 +23,9 @@ static const struct tutti_param ea_params[] = {
         struct ea_config, mutants, "1", 1, 1000000,
         "Mutants whose parents are drawn from the same trials: those that had finished when the first of them was "
         "asked for."),
+    TUTTI_BOOL(struct ea_config, warm_start, "no",
+               "Let the training of a child start from its parent's weights, in all layers that both have in the same "
+               "place and shape. Members that descend from each other then differ less."),
 };
 
 struct parent_ea {
@@ -162,6 +166,8 @@ static enum tutti_status builder_describe_ea(void *instance, tutti_context *cont
                       self->count);
 }
 
+static bool builder_warm_ea(void *instance) { return ((const struct ea *)instance)->config->warm_start; }
+
 static const struct tutti_builder_ops ea_ops = {
     .size = sizeof(struct tutti_builder_ops),
     .ask = builder_ask_ea,
@@ -169,6 +175,7 @@ static const struct tutti_builder_ops ea_ops = {
     .adopt = builder_adopt_ea,
     .exhausted = builder_exhausted_ea,
     .describe = builder_describe_ea,
+    .warm = builder_warm_ea,
 };
 
 static const struct tutti_descriptor ea_descriptor = {

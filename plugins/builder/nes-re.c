@@ -24,6 +24,7 @@ struct nes_re_config {
   double identity;
   int hyperparameters;
   const char *parent_selector;
+  bool warm_start;
 };
 
 static const char *const nes_re_hyperparameters[] = {"mutate", "inherit", "draw", NULL};
@@ -51,6 +52,9 @@ static const struct tutti_param nes_re_params[] = {
         "Where a child's searched hyperparameters come from: its parent, one of them changed; its parent; or a new "
         "draw."),
     TUTTI_SUBPLUGIN(struct nes_re_config, parent_selector, "forward", TUTTI_KIND_SELECTOR, "What chooses the parents."),
+    TUTTI_BOOL(struct nes_re_config, warm_start, "no",
+               "Let the training of a child start from its parent's weights, in all layers that both have in the same "
+               "place and shape. Members that descend from each other then differ less."),
 };
 
 struct nes_re {
@@ -323,12 +327,15 @@ static enum tutti_status builder_describe_nes_re(void *instance, tutti_context *
                       members ? (long long)tutti_population_at(self->population, 0)->trial : -1);
 }
 
+static bool builder_warm_nes_re(void *instance) { return ((const struct nes_re *)instance)->config->warm_start; }
+
 static const struct tutti_builder_ops nes_re_ops = {
     .size = sizeof(struct tutti_builder_ops),
     .ask = builder_ask_nes_re,
     .tell = builder_tell_nes_re,
     .adopt = builder_adopt_nes_re,
     .describe = builder_describe_nes_re,
+    .warm = builder_warm_nes_re,
 };
 
 static const struct tutti_descriptor nes_re_descriptor = {

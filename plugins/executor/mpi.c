@@ -359,8 +359,7 @@ static enum tutti_status dispatch(struct executor_mpi *self, tutti_context *cont
     if (!rank)
       return TUTTI_OK;
     const struct wire_head head = {.trial = task->trial};
-    enum tutti_status status = wire_send_text(&self->wire, context, rank, WIRE_REQUEST, &head, task->request);
-    TUTTI_TRY(context, status);
+    TUTTI_TRY(context, depot_request(context, &self->depot, rank, &head, task->request));
     self->agents[rank].held++;
     self->queue = task->next;
     if (!self->queue)

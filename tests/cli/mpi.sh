@@ -51,6 +51,22 @@ checks=$((checks + 1))
 [ "$(grep -c 'Everything is in' out)" -eq 1 ] || complain 'expected that the manager alone prints the result'
 same one four
 
+# Warm starts: the weights of parents are found where files are shared, and sent where they are not.
+sed 's/^plugin = nes-rs/plugin = ea\nwarm_start = yes\ninitial = 4/; s/^budget = .*/budget = 14/; s/^plugin = mlp/plugin = dense-skip\nnodes = 2/' networks.ini >warm.ini
+tutti run warm.ini --out warm --workers 2 --quiet
+expect_code 0
+checks=$((checks + 1))
+[ "$("$TUTTI_TEST_BUILDDIR/tests/cli/sql" warm/catalogue.sqlite "SELECT count(*) FROM trials WHERE report LIKE '%layers-from-parent%'")" -gt 4 ] ||
+  complain 'expected layers that came from parents'
+ranks 3 run warm.ini --out warm-shared --quiet --set executor.shared=yes
+expect_code 0
+same warm warm-shared
+ranks 3 run warm.ini --out warm-apart --quiet --set executor.shared=no --set executor.scratch="$PWD"
+expect_code 0
+same warm warm-apart
+checks=$((checks + 1))
+[ -z "$(find warm-apart warm-shared -name 'initial.*')" ] || complain 'expected that weights which were sent stay nowhere'
+
 # Without shared files: folders of the agents' own, which are gone at the end, and the same bits. One that an agent has
 # left behind is removed, and one in use stays.
 host=$(uname -n)

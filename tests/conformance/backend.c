@@ -459,6 +459,36 @@ static void check_box(struct conform *conform) {
     conform_skip(conform, "it takes no box, and says so");
 }
 
+/* A warm start from all weights of the network is like a start from these, and one from none of them like none. */
+static void check_warm(struct conform *conform) {
+  struct subject subject;
+  tutti_tensors *none;
+  open_subject(conform, &subject);
+  REQUIRE(conform, tutti_tensors_create(conform->context, &none) == TUTTI_OK, "out of memory");
+  subject.job.warm = true;
+  bool honours = tutti_backend_honours(subject.backend, TUTTI_JOB_WARM);
+  if (!honours) {
+    subject.job.initial = none;
+    require_refused_job(conform, &subject, "a warm start", conform->name);
+    tutti_tensors_destroy(none);
+    close_subject(&subject);
+    conform_skip(conform, "it has no warm starts, and says so");
+  }
+  struct tutti_outcome cold = finish(conform, &subject);
+  subject.job.initial = none;
+  struct tutti_outcome first = finish(conform, &subject);
+  require_same(conform, &cold, &first, "started from weights that do not agree, and without any");
+  subject.job.initial = cold.weights;
+  struct tutti_outcome warm = finish(conform, &subject);
+  subject.job.warm = false;
+  struct tutti_outcome given = finish(conform, &subject);
+  require_same(conform, &warm, &given, "started from all of its weights");
+  tutti_tensors_destroy(cold.weights), tutti_tensors_destroy(first.weights);
+  tutti_tensors_destroy(warm.weights), tutti_tensors_destroy(given.weights);
+  tutti_tensors_destroy(none);
+  close_subject(&subject);
+}
+
 const struct conform_check conform_backend[] = {
     {"made and ended, again and again", check_create},
     {"trains every small network that it has the ops for", check_train},
@@ -478,5 +508,6 @@ const struct conform_check conform_backend[] = {
     {"gradients of predictions against finite differences", check_slopes},
     {"frozen layers stay as they are", check_frozen},
     {"artificial points are drawn in the job's box", check_box},
+    {"warm starts take the layers that agree", check_warm},
     {NULL, NULL},
 };

@@ -109,6 +109,79 @@ static void test_shuffle(void **state) {
   end(s);
 }
 
+static float *values_of(const tutti_tensors *tensors, const char *name) {
+  const struct tutti_tensor *tensor = tutti_tensors_find(tensors, name);
+  assert_non_null(tensor);
+  return tensor->data;
+}
+
+static double seen_layers;
+static void see_layers(void *argument, const char *name, double value) {
+  (void)argument;
+  assert_string_equal(name, "layers-from-parent");
+  seen_layers = value;
+}
+
+/* A copy of a set with one tensor left out (NULL: none), or, with rank 1, one long row in place of a table. */
+static tutti_tensors *copy_but(struct setting *s, const tutti_tensors *from, const char *name, size_t rank) {
+  tutti_tensors *copy;
+  OK(tutti_tensors_create(s->context, &copy));
+  for (size_t i = 0; i < tutti_tensors_count(from); i++) {
+    const struct tutti_tensor *tensor = tutti_tensors_at(from, i);
+    bool named = strcmp(tensor->name, name) == 0;
+    size_t flat = tensor->bytes / sizeof(float);
+    float *values;
+    if (named && rank == 0)
+      continue;
+    OK(tutti_tensors_add(s->context, copy, tensor->name, tensor->element, named ? rank : tensor->rank,
+                         named ? &flat : tensor->shape, &values));
+    memcpy(values, tensor->data, tensor->bytes);
+  }
+  return copy;
+}
+
+/* A layer starts with the other network's weights if it has all of them, in its shapes; else with its own draw. A step
+   length of nothing shows where it started. */
+static void test_warm(void **state) {
+  (void)state;
+  struct setting *s = begin(TUTTI_OP_HEAD_LINEAR);
+  plain_network(s, 1, 8, TUTTI_ACTIVATION_RELU);
+  s->values->epochs = 1;
+  s->values->learning_rate = 1e-100; /* nothing, in single precision */
+  train(s);
+  tutti_tensors *own = s->outcome.weights, *other;
+  s->outcome.weights = NULL;
+  char first[64], head[64];
+  (void)snprintf(first, sizeof first, "%s", tutti_tensors_at(own, 0)->name);
+  (void)snprintf(head, sizeof head, "%s", tutti_tensors_at(own, tutti_tensors_count(own) - 1)->name);
+  s->job.seed++;
+  train(s);
+  other = s->outcome.weights;
+  s->outcome.weights = NULL;
+  s->job.seed--;
+  assert_memory_not_equal(values_of(own, first), values_of(other, first), sizeof(float));
+  values_of(other, head)[0] = 3; /* the head's bias */
+  s->job.warm = true;
+  s->job.measure = see_layers;
+  for (size_t rank = 0; rank < 2; rank++) {
+    const struct tutti_tensor *table = tutti_tensors_find(own, first);
+    tutti_tensors *part = copy_but(s, other, first, rank);
+    s->job.initial = part;
+    train(s);
+    assert_true(seen_layers == 1);
+    assert_memory_equal(values_of(s->outcome.weights, first), values_of(own, first), table->bytes);
+    assert_true(values_of(s->outcome.weights, head)[0] == 3);
+    tutti_tensors_destroy(part);
+  }
+  s->job.initial = other;
+  train(s);
+  assert_true(seen_layers == 2);
+  assert_true(same_weights(s->outcome.weights, other));
+  tutti_tensors_destroy(own);
+  tutti_tensors_destroy(other);
+  end(s);
+}
+
 static void test_no_allocation(void **state) {
   (void)state;
   struct setting *s = begin(TUTTI_OP_HEAD_GAUSSIAN);
@@ -202,7 +275,7 @@ static void test_equal_losses(void **state) {
   (void)state;
   struct setting *s = begin(TUTTI_OP_HEAD_LINEAR);
   plain_network(s, 1, 8, TUTTI_ACTIVATION_RELU);
-  s->values->learning_rate = 1e-30; /* no weight changes */
+  s->values->learning_rate = 1e-100; /* nothing, in single precision */ /* no weight changes */
   s->values->epochs = 20;
   s->values->early_stopping = 4;
   train(s);
@@ -430,6 +503,7 @@ int main(void) {
       cmocka_unit_test(test_batches),       cmocka_unit_test(test_initialisers),
       cmocka_unit_test(test_nomu),          cmocka_unit_test(test_divergence),
       cmocka_unit_test(test_cancel),        cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_warm),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

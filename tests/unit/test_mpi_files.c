@@ -105,8 +105,25 @@ static void drop(void *argument, tutti_context *of, uint64_t trial) {
   engine.dropped++;
 }
 
-static const struct tutti_staging staging = {
-    .size = sizeof staging, .log = "worker.log", .visit = visit, .store = store, .settle = settle, .drop = drop};
+static enum tutti_status visit_trial(void *argument, tutti_context *of, uint64_t trial, const char *request,
+                                     tutti_visit_staged *visitor, void *visiting) {
+  static char big[3 * BIG];
+  const struct tutti_staged_file file = {.size = sizeof file, .name = "trials/000008/initial", .text = big};
+  (void)argument;
+  if (strcmp(request, "with a parent") != 0)
+    return TUTTI_OK;
+  assert_int_equal(trial, 8);
+  memset(big, 'w', sizeof big - 1);
+  return visitor(visiting, of, &file);
+}
+
+static const struct tutti_staging staging = {.size = sizeof staging,
+                                             .log = "worker.log",
+                                             .visit = visit,
+                                             .store = store,
+                                             .settle = settle,
+                                             .drop = drop,
+                                             .visit_trial = visit_trial};
 static struct tutti_executor_setup setup = {.size = sizeof setup, .staging = &staging};
 
 /* --- fixture --- */
@@ -525,6 +542,39 @@ static void files_come_only_from_ranks_that_were_sent_some(void **state) {
   depot_release(&depot);
 }
 
+/* What a request needs goes before it, and what is behind it waits. */
+static void requests_come_after_their_files(void **state) {
+  static const struct wire_head heads[] = {{.trial = 7}, {.trial = 8}, {.trial = 9}};
+  struct depot depot;
+  (void)state;
+  open_depot(&depot, DEPOT_AUTO);
+  ok(depot_request(context, &depot, 1, &heads[0], "alone"));
+  say(&depot, WIRE_SEEN, "\0", 1, TUTTI_OK);
+  ok(depot_send(context, &depot));
+  size_t before = post.count;
+  assert_int_equal(post.messages[2].tag, WIRE_REQUEST); /* to one that was not known to need files */
+  unsent[1] = 1 << 30;
+  ok(depot_request(context, &depot, 1, &heads[1], "with a parent"));
+  ok(depot_request(context, &depot, 1, &heads[2], "alone"));
+  ok(depot_send(context, &depot));
+  assert_int_equal(post.count, before);
+  unsent[1] = 0;
+  ok(depot_send(context, &depot));
+  assert_true(post.count > before + 4);
+  for (size_t i = before; i < post.count; i++) {
+    size_t left = post.count - i;
+    struct wire_head head;
+    assert_int_equal(post.messages[i].tag, left > 2 ? WIRE_PIECE : WIRE_REQUEST);
+    if (left > 2)
+      continue;
+    ok(wire_read(context, &post.messages[i], &head, sizeof head));
+    assert_int_equal(head.trial, left == 2 ? 8 : 9);
+  }
+  unsent[1] = 1 << 30;
+  ok(depot_request(context, &depot, 1, &heads[1], "with a parent"));
+  depot_release(&depot); /* with what is under way */
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(files_arrive_as_they_were, begin, end),
@@ -541,6 +591,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(a_reply_counts_when_its_files_are_safe, begin, end),
       cmocka_unit_test_setup_teardown(a_full_disk_ends_the_run, begin, end),
       cmocka_unit_test_setup_teardown(files_come_only_from_ranks_that_were_sent_some, begin, end),
+      cmocka_unit_test_setup_teardown(requests_come_after_their_files, begin, end),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

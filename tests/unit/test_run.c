@@ -453,7 +453,7 @@ static enum tutti_status train_here(tutti_context *context, struct tutti_reply *
     SIMULATED_OK(tutti_recipe_load_recorded(context, "run/recipe.ini", 0, NULL, &recipe));
     SIMULATED_OK(tutti_experiment_create(context, recipe, &experiment));
   }
-  status = tutti_training_begin(context, experiment, request, &training);
+  status = tutti_training_begin(context, experiment, ".", request, &training);
   if (status == TUTTI_OK)
     status = tutti_backend_train(context, experiment->backend, &training.job, &training.outcome);
   *reply = (struct tutti_reply){.size = sizeof *reply, .kind = TUTTI_REPLY_DONE, .trial = trial};

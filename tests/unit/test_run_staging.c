@@ -297,6 +297,16 @@ static void logs_are_joined(void **state) {
   tutti_free(found);
 }
 
+/* The weights of a parent lie in the folder of the trial that starts from them; other requests bring nothing. */
+static void weights_of_parents_travel(void **state) {
+  struct seen seen = {.names = ""};
+  (void)state;
+  ok(staging.visit_trial(staging.argument, context, 12, "{\"trial\": 12}", see, &seen));
+  assert_string_equal(seen.names, "");
+  ok(staging.visit_trial(staging.argument, context, 12, "{\"trial\": 12, \"parent\": {\"trial\": 7}}", see, &seen));
+  assert_string_equal(seen.names, "trials/000012/initial.safetensors <- run/trials/000007/weights.safetensors\n");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(workers_get_what_they_read, begin, end),
@@ -308,6 +318,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(pieces_that_do_not_follow_are_refused, begin, end),
       cmocka_unit_test_setup_teardown(nothing_is_stored_outside_the_folder, begin, end),
       cmocka_unit_test_setup_teardown(logs_are_joined, begin, end),
+      cmocka_unit_test_setup_teardown(weights_of_parents_travel, begin, end),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,8 +40,8 @@ static char *own_candidate(void) {
 static enum tutti_status do_trial(uint64_t number, uint64_t fingerprint) {
   struct tutti_training training = {0};
   char *request, *text = own_candidate();
-  SIMULATED_OK(tutti_request_print(simulated_context, number, fingerprint, text, NULL, &request));
-  enum tutti_status status = tutti_training_begin(simulated_context, experiment, request, &training);
+  SIMULATED_OK(tutti_request_print(simulated_context, number, fingerprint, text, NULL, NULL, &request));
+  enum tutti_status status = tutti_training_begin(simulated_context, experiment, ".", request, &training);
   if (status == TUTTI_OK)
     status = tutti_backend_train(simulated_context, experiment->backend, &training.job, &training.outcome);
   SIMULATED_OK(tutti_training_reply(simulated_context, experiment, ".", status, &training, &reply));
@@ -296,7 +296,8 @@ static void what_is_no_request_or_reply_is_refused(void **state) {
   open_experiment("");
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
     struct tutti_training training = {0};
-    assert_int_equal(tutti_training_begin(simulated_context, experiment, wrong[i], &training), TUTTI_ERROR_CORRUPT);
+    assert_int_equal(tutti_training_begin(simulated_context, experiment, ".", wrong[i], &training),
+                     TUTTI_ERROR_CORRUPT);
     tutti_training_end(&training);
     assert_int_equal(tutti_reply_parse(simulated_context, wrong[i], &parsed), TUTTI_ERROR_CORRUPT);
   }

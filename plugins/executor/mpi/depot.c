@@ -13,7 +13,16 @@
 enum tutti_status depot_make(tutti_context *context, struct wire *wire, const struct tutti_executor_setup *setup,
                              enum depot_shared shared, struct depot *depot) {
   *depot = (struct depot){.wire = wire, .setup = setup, .shared = shared};
-  return tutti_alloc(context, (size_t)wire->size, sizeof *depot->agents, &depot->agents);
+  TUTTI_TRY(context, tutti_alloc(context, (size_t)wire->size, sizeof *depot->agents, &depot->agents));
+  for (int rank = 0; rank < wire->size; rank++)
+    depot->agents[rank].requests_end = &depot->agents[rank].requests;
+  return TUTTI_OK;
+}
+
+static void free_request(struct depot_request *request) {
+  freight_release(&request->freight);
+  tutti_free(request->text);
+  tutti_free(request);
 }
 
 static void remove_token(struct depot *depot) {
@@ -28,6 +37,10 @@ void depot_release(struct depot *depot) {
   for (int rank = 1; depot->agents && rank < depot->wire->size; rank++) {
     freight_release(&depot->agents[rank].freight);
     tutti_free(depot->agents[rank].torn);
+    for (struct depot_request *request = depot->agents[rank].requests, *next; request; request = next) {
+      next = request->next;
+      free_request(request);
+    }
   }
   tutti_free(depot->agents);
   depot->agents = NULL;
@@ -64,10 +77,47 @@ static enum tutti_status send_to(tutti_context *context, struct depot *depot, in
   return wire_send(depot->wire, context, rank, WIRE_LOADED, &loaded, sizeof loaded);
 }
 
+/* Requests in their order, each behind its files, as far as MPI takes them now. */
+static enum tutti_status send_requests(tutti_context *context, struct depot *depot, int rank) {
+  struct depot_agent *agent = &depot->agents[rank];
+  for (struct depot_request *request; (request = agent->requests);) {
+    bool done;
+    TUTTI_TRY(context, freight_send(context, depot->wire, rank, request->head.trial, &request->freight, &done));
+    if (!done)
+      return TUTTI_OK;
+    TUTTI_TRY(context, wire_send_text(depot->wire, context, rank, WIRE_REQUEST, &request->head, request->text));
+    agent->requests = request->next;
+    if (!request->next)
+      agent->requests_end = &agent->requests;
+    free_request(request);
+  }
+  return TUTTI_OK;
+}
+
+enum tutti_status depot_request(tutti_context *context, struct depot *depot, int rank, const struct wire_head *head,
+                                const char *text) {
+  const struct tutti_staging *staging = depot->setup->staging;
+  struct depot_agent *agent = &depot->agents[rank];
+  struct depot_request *request;
+  if (!agent->staged)
+    return wire_send_text(depot->wire, context, rank, WIRE_REQUEST, head, text);
+  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *request, &request));
+  request->head = *head;
+  *agent->requests_end = request;
+  agent->requests_end = &request->next;
+  TUTTI_TRY(context, tutti_strdup(context, text, &request->text));
+  if (staging->visit_trial)
+    TUTTI_TRY(context,
+              staging->visit_trial(staging->argument, context, head->trial, text, add_input, &request->freight));
+  return send_requests(context, depot, rank);
+}
+
 enum tutti_status depot_send(tutti_context *context, struct depot *depot) {
-  for (int rank = 1; rank < depot->wire->size; rank++)
+  for (int rank = 1; rank < depot->wire->size; rank++) {
     if (depot->agents[rank].stage == DEPOT_LOADING)
       TUTTI_TRY(context, send_to(context, depot, rank));
+    TUTTI_TRY(context, send_requests(context, depot, rank));
+  }
   return TUTTI_OK;
 }
 

@@ -11,12 +11,21 @@ enum depot_shared { DEPOT_AUTO, DEPOT_YES, DEPOT_NO };
 /* The way of an agent to its first request. */
 enum depot_stage { DEPOT_CLOSED, DEPOT_LOOKING, DEPOT_LOADING, DEPOT_LOADED, DEPOT_OPEN };
 
+/* A request whose files are on their way to the agent. */
+struct depot_request {
+  struct wire_head head;
+  char *text;
+  struct freight freight;
+  struct depot_request *next;
+};
+
 struct depot_agent {
   enum depot_stage stage;
   bool staged;            /* its workers have a folder of its own */
   struct freight freight; /* while it is loading */
   uint64_t files;         /* whole ones that came since its last reply */
   char *torn;             /* what was wrong with one of these; NULL: nothing */
+  struct depot_request *requests, **requests_end;
 };
 
 struct depot {
@@ -40,6 +49,10 @@ TUTTI_NODISCARD enum tutti_status depot_open(tutti_context *context, struct depo
 TUTTI_NODISCARD enum tutti_status depot_send(tutti_context *context, struct depot *depot);
 /* May it get requests? */
 bool depot_is_open(const struct depot *depot, int rank);
+
+/* Send a request, after the files that its worker alone reads. */
+TUTTI_NODISCARD enum tutti_status depot_request(tutti_context *context, struct depot *depot, int rank,
+                                                const struct wire_head *head, const char *text);
 
 /* Take WIRE_SEEN, WIRE_LOADED, WIRE_PIECE or WIRE_LOG of an agent; `host` is for messages. *taken: it was one. */
 TUTTI_NODISCARD enum tutti_status depot_take(tutti_context *context, struct depot *depot, const char *host,
