@@ -24,6 +24,7 @@ libbackendcpu_la_LDFLAGS =
 libbackendcpu_la_LIBADD = libbackendplan.la libcpubaseline.la $(LBFGS_LIBS)
 libbackendcpu_la_SOURCES =
 libbackendcpu_la_SOURCES += %D%/cpu/activation_impl.h
+libbackendcpu_la_SOURCES += %D%/cpu/average.c
 libbackendcpu_la_SOURCES += %D%/cpu/channel_impl.h
 libbackendcpu_la_SOURCES += %D%/cpu/conv.c
 libbackendcpu_la_SOURCES += %D%/cpu/cpu_impl.h

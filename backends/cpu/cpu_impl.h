@@ -19,6 +19,7 @@
    weights.c  initial weights; weights to and from named tensors
    optimiser.c  steps of an optimiser, L2, clipping; the rules are in optimiser/
    training.c what trains a job: rows, gradients, early stopping
+   average.c  weights averaged over the last epochs
    many.c     jobs side by side
    train.c    epochs of mini-batches
    predict.c  predictors that stay open
@@ -66,6 +67,7 @@ struct cpu_config {
   int64_t schedule_epochs;
   int64_t early_stopping;
   int keep, initialiser;
+  double average;
   double initialiser_range;
   int shuffle;
   int64_t augment_padding;
@@ -201,6 +203,7 @@ struct cpu_plan {
   size_t bytes;           /* bytes of memory that a step works on */
   size_t outputs;         /* targets, or classes */
   size_t artificial;      /* NOMU: artificial points after the rows of a step */
+  double norm_share;      /* of a batch in batch norm's running statistics; 0: each layer's momentum */
   bool slopes;            /* for gradients in the inputs alone; the weights are another plan's */
   float *arena, *weights, *gradients;
   float *other;          /* [floats]: a second place for weights, when training */

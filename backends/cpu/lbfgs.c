@@ -40,6 +40,11 @@ enum tutti_status backend_cpu_lbfgs_check(tutti_context *context, const struct t
                       "backend.optimiser: lbfgs wants the same images in each epoch; leave out %s, or take another "
                       "optimiser",
                       backend_cpu_augments(config));
+  if (config->average > 0)
+    return TUTTI_FAIL(
+        context, TUTTI_ERROR_USAGE,
+        "backend.average: iterations of lbfgs go down to one point, and are not averaged; leave it out, or "
+        "take another optimiser");
   for (size_t i = 0; i < tutti_network_layers(job->network); i++) {
     const struct tutti_layer *layer = tutti_network_layer(job->network, i);
     bool drops =

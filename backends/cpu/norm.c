@@ -80,7 +80,7 @@ void backend_cpu_norm_gather(const struct cpu_plan *plan, struct cpu_node *node,
 static void norm_measure(struct cpu_plan *plan, struct cpu_node *node) {
   struct norm_arrays a = norm_arrays(node);
   const struct cpu_attributes *attributes = node->attributes;
-  float momentum = (float)attributes->momentum;
+  float momentum = (float)(plan->norm_share > 0 ? plan->norm_share : attributes->momentum);
   double count = (double)node->gathered;
   for (size_t c = 0; c < node->width; c++) {
     double apart = node->totals[c] / count, mean = (double)a.mean[c] + apart;

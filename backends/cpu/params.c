@@ -98,6 +98,10 @@ const struct tutti_param backend_cpu_params[CPU_PARAMS] = {
         "Keep the weights of the epoch of the best validation loss (without validation rows, training loss), or "
         "the last.",
         .flags = TUTTI_PARAM_SEARCHABLE),
+    TUTTI_REAL(struct cpu_config, average, "0", 0, 1,
+               "Share of the epochs, the last ones, whose weights are averaged (Polyak & Juditsky, 1992; Izmailov et "
+               "al., 2018): in these, the average so far is validated and kept. 0: none.",
+               .flags = TUTTI_PARAM_SEARCHABLE),
     TUTTI_CHOICE(
         struct cpu_config, initialiser, "glorot-uniform", cpu_initialiser_names,
         "How weights are drawn; glorot-uniform with biases 0 as in Keras. selu is made for lecun-normal, relu for he; "

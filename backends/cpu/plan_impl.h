@@ -7,7 +7,7 @@
 
 /* --- parameters (params.c) and checks (check.c) --- */
 
-enum { CPU_PARAMS = 36 };
+enum { CPU_PARAMS = 37 };
 extern const struct tutti_param backend_cpu_params[CPU_PARAMS];
 
 /* Does the network end in the head that the task asks for, with as many numbers? */

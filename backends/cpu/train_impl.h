@@ -21,6 +21,7 @@ struct training {
   double began; /* seconds of the clock */
   bool diverged;
   bool here; /* the kept weights are those of the plan: the next step leaves them, and goes on in the other place */
+  float *average; /* [plan->floats]: weights averaged over the last epochs; NULL without backend.average */
 };
 
 /* Plan, weights and buffers of a job. `optimise`: also those that only training needs. After a failure the caller
@@ -38,6 +39,9 @@ double backend_cpu_full_gradient(struct training *t, double *gradient, double *p
 /* Keep the weights as they are now; and where they are. */
 void backend_cpu_keep(struct training *t);
 const float *backend_cpu_kept(const struct training *t);
+/* After an epoch: take its weights into their average, and measure batch norms with that. False: the epoch does not
+   count yet, or nothing is averaged (average.c). */
+bool backend_cpu_average(struct training *t, uint32_t epoch);
 /* A step of the optimiser, which leaves kept weights alone. */
 void backend_cpu_step_on(struct training *t, double rate);
 /* Note that a job failed in this epoch: which number is no longer finite, and its value. */

@@ -22,6 +22,7 @@ void backend_cpu_training_destroy(struct training *t) {
   backend_cpu_plan_destroy(t->plan);
   tutti_free(t->order);
   tutti_free(t->low);
+  tutti_free(t->average);
 }
 
 /* Rows per mini-batch. For L-BFGS, whose batch is all rows, as many rows at a time as stay in cache. */
@@ -61,6 +62,8 @@ enum tutti_status backend_cpu_training_create(tutti_context *context, const stru
     TUTTI_TRY(context, backend_cpu_stepper_create(context, t->plan, config, &t->stepper));
   if (tutti_threads(context) > 1 && t->plan->scratch.pack)
     TUTTI_TRY(context, backend_cpu_team_create(context, tutti_threads(context), &t->plan->team));
+  if (config->average > 0)
+    TUTTI_TRY(context, tutti_alloc(context, t->plan->floats, sizeof *t->average, &t->average));
   struct tutti_random dropout;
   tutti_random_init(&dropout, job->seed, "dropout", 0);
   t->draws.drop = true;
@@ -161,6 +164,12 @@ void backend_cpu_keep(struct training *t) {
   t->here = t->stepper != NULL;
 }
 
+/* Between two steps the other place is free, or holds what was kept before. */
+static void keep_average(struct training *t) {
+  memcpy(t->plan->other, t->average, t->plan->floats * sizeof(float));
+  t->here = false;
+}
+
 void backend_cpu_step_on(struct training *t, double rate) {
   struct cpu_plan *plan = t->plan;
   const float *from = plan->weights;
@@ -191,14 +200,21 @@ void backend_cpu_diverged(struct training *t, const struct tutti_epoch *epoch, c
 /* Validate and act on the result; false: stop. */
 static bool finish_epoch(struct training *t, struct tutti_epoch *epoch, struct tutti_outcome *outcome) {
   bool validate = t->job->validation && tutti_split_rows(t->job->validation) > 0;
+  bool averaged = backend_cpu_average(t, epoch->epoch);
+  float *own = t->plan->weights;
+  if (averaged)
+    t->plan->weights = t->average;
   epoch->validation_loss = validate ? backend_cpu_evaluate(t->plan, t->job->validation) : NAN;
+  t->plan->weights = own;
   double watched = validate ? epoch->validation_loss : epoch->train_loss;
   if (!isfinite(watched))
     backend_cpu_diverged(t, epoch, validate ? "the validation loss" : "the loss", watched, outcome);
   if (t->diverged)
     return false;
   bool keep, go_on = backend_cpu_watch(t->config, &t->watch, epoch->epoch, watched, &keep);
-  if (keep)
+  if (keep && averaged)
+    keep_average(t);
+  else if (keep)
     backend_cpu_keep(t);
   return go_on;
 }

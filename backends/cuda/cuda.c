@@ -40,7 +40,9 @@ static bool supports_layer_cuda(void *self, const struct tutti_layer *layer) {
 
 /* Parameters of backend cpu that this one does not have. */
 static enum tutti_status check_config(tutti_context *context, const struct cpu_config *config) {
-  const char *lacks = config->optimiser == CPU_LBFGS ? "optimiser = lbfgs" : backend_cpu_augments(config);
+  const char *lacks = config->optimiser == CPU_LBFGS ? "optimiser = lbfgs"
+                      : config->average > 0          ? "average"
+                                                     : backend_cpu_augments(config);
   if (lacks)
     return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED,
                       "backend.%s: backend cuda does not have it; leave it out, or take backend cpu", lacks);

@@ -492,6 +492,7 @@ static void must_fail(enum tutti_status status, const char *text) {
 static void test_refused(void **state) {
   static const char *const lacks[][2] = {
       {"optimiser=lbfgs", "backend.optimiser = lbfgs: backend cuda does not have it"},
+      {"average=0.25", "backend.average: backend cuda"},
       {"augment_flip=true", "backend.augment_flip: backend cuda"}};
   (void)state;
   tutti_network *network = hand_made(4);
