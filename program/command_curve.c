@@ -47,7 +47,7 @@ static void show_curve(const json_t *points, const void *given, FILE *out) {
   const json_t *first = json_array_get(points, 0), *evaluation = json_object_get(first, "evaluation"), *point, *metric;
   size_t index;
   if (!first) {
-    (void)fprintf(out, "No ensemble: in none of these budgets did so many trials finish.\n");
+    (void)fprintf(out, "No ensemble: none of these budgets has enough trials that may be members.\n");
     return;
   }
   const json_t *split = json_array_get(evaluation, json_array_size(evaluation) - 1);

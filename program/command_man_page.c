@@ -61,7 +61,7 @@ static const char tail[] =
     ".SH EXAMPLE\n"
     ".nf\n"
     "tutti run quickstart \\-\\-out runs/first\n"
-    "tutti predict runs/first new\\-rows.csv\n"
+    "(echo x0; echo 0.5) | tutti predict runs/first \\-\n"
     ".fi\n";
 
 /* Print text so that every dash can be copied and no line is read as a request of troff. */

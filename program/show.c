@@ -318,6 +318,9 @@ void show_summary(const json_t *summary, FILE *out) {
   show_trials(trials, out);
   show_best(json_object_get(summary, "best"), text_of(summary, "loss"), out);
   show_pools(json_object_get(summary, "pools"), out);
+  if (json_object_get(summary, "no_ensemble"))
+    (void)fprintf(out, "ensemble    none: %s;\n            selectors such as top-m go by losses\n",
+                  text_of(summary, "no_ensemble"));
   show_ensemble(json_object_get(summary, "ensemble"), out);
   show_values(json_object_get(summary, "values"), text_of(summary, "loss"), out);
   show_evaluation(json_object_get(summary, "evaluation"), out);

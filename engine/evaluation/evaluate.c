@@ -28,6 +28,15 @@ static const struct tutti_params params = TUTTI_PARAMS(table, struct tutti_evalu
 
 const struct tutti_params *tutti_evaluation_params(void) { return &params; }
 
+const char *tutti_evaluation_needs(const char *key, enum tutti_task_kind kind, bool calibrates) {
+  bool values = kind == TUTTI_TASK_REGRESSION;
+  if (strcmp(key, "bins") == 0)
+    return values ? "a classification" : NULL;
+  if (strcmp(key, "epistemic") == 0 || strcmp(key, "level") == 0)
+    return values ? NULL : "a regression";
+  return strcmp(key, "folds") != 0 || calibrates ? NULL : "a calibrator that is fitted";
+}
+
 static enum tutti_status checked(tutti_context *context, const struct tutti_evaluation_options *given,
                                  struct tutti_evaluation_options *options) {
   *options = (struct tutti_evaluation_options)TUTTI_EVALUATION_DEFAULTS;

@@ -6,6 +6,10 @@
 #include <tutti/evaluate.h>
 #include <tutti/mixture.h>
 
+/* What a parameter of [evaluation] needs in order to act, where it is not there: "a regression"; NULL: it acts, or
+   there is no such parameter. calibrates: a calibrator is fitted. */
+const char *tutti_evaluation_needs(const char *key, enum tutti_task_kind kind, bool calibrates);
+
 struct tutti_combiner {
   const struct tutti_pool *pool;
   size_t members;

@@ -99,6 +99,17 @@ static enum tutti_status add_point(tutti_context *context, const struct tutti_ch
   return status;
 }
 
+/* A point that was asked for is not in the curve. */
+static void say_too_few(tutti_context *context, const struct tutti_choice *choice, const struct tutti_history *history,
+                        uint64_t budget, size_t members) {
+  char eligible[64] = "";
+  if (history->members_from > 0)
+    (void)snprintf(eligible, sizeof eligible, " from number %" PRIu64 " on", history->members_from);
+  tutti_log(context, TUTTI_LOG_WARNING,
+            "%s: no ensemble of %zu from the first %" PRIu64 " trials: of these, %zu%s may be members",
+            choice->source->directory, members, budget, choice->count, eligible);
+}
+
 /* The points of one budget: one for each size that has enough trials. */
 static enum tutti_status add_points(tutti_context *context, struct tutti_choice *choice,
                                     const struct tutti_history *history, const struct tutti_curve_options *options,
@@ -109,6 +120,8 @@ static enum tutti_status add_points(tutti_context *context, struct tutti_choice 
     choice->members = (size_t)options->members[m];
     if (choice->members <= choice->count)
       TUTTI_TRY(context, add_point(context, choice, history, budget, array));
+    else if (options->budgets_count)
+      say_too_few(context, choice, history, budget, choice->members);
   }
   return TUTTI_OK;
 }
@@ -165,6 +178,8 @@ enum tutti_status tutti_run_curve(tutti_context *context, const struct tutti_cho
       here.count++;
     if (here.count > 0 && budget != before)
       TUTTI_TRY_OUT(context, add_points(context, &here, history, options, budget, array));
+    else if (here.count == 0 && options->budgets_count)
+      say_too_few(context, &here, history, budget, 1);
     before = budget;
   }
   TUTTI_TRY_OUT(context, tutti_json_document(context, json_incref(array), json));

@@ -110,6 +110,10 @@ enum tutti_status tutti_run_summary(tutti_context *context, const struct tutti_e
     }
     json_object_set_new(root, "values", values);
   }
+  if (!ensemble && !experiment->dataset && !tutti_experiment_is_fit(experiment))
+    json_object_set_new(root, "no_ensemble",
+                        json_sprintf("trials of backend %s have no predictions, and selector %s chooses by them",
+                                     plugin_of(experiment, "backend"), plugin_of(experiment, "selector")));
   if (root && shifts)
     json_object_set_new(root, "shifts", json_loads(shifts, 0, NULL));
   return tutti_json_document(context, root, json);

@@ -6,9 +6,11 @@
 #include "core/base/sized_impl.h"
 #include "record_impl.h"
 #include "engine/data/split_names.h"
+#include "engine/evaluation/evaluate_impl.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -134,6 +136,24 @@ static enum tutti_status load_overridden(tutti_context *context, const tutti_vie
   return tutti_recipe_refuse_unread(context, *recipe, reads);
 }
 
+/* Refuse overrides of [evaluation] that would change nothing for this task. */
+static enum tutti_status refuse_idle(tutti_context *context, const tutti_view *view, bool calibrates, size_t count,
+                                     const char *const *overrides) {
+  static const char section[] = "evaluation.";
+  for (size_t i = 0; i < count; i++) {
+    char key[32] = "";
+    if (strncmp(overrides[i], section, sizeof section - 1) != 0)
+      continue;
+    (void)snprintf(key, sizeof key, "%.*s", (int)strcspn(overrides[i] + sizeof section - 1, " ="),
+                   overrides[i] + sizeof section - 1);
+    const char *needed = tutti_evaluation_needs(key, view->experiment->task.kind, calibrates);
+    if (needed)
+      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "--set %s: [evaluation] %s needs %s, and there is none here",
+                        overrides[i], key, needed);
+  }
+  return TUTTI_OK;
+}
+
 /* Trying selectors on a finished pool: the recipe with its overrides, and the objects that it defines. */
 struct trying {
   tutti_recipe *recipe;
@@ -155,6 +175,8 @@ static enum tutti_status begin_trying(tutti_context *context, tutti_view *view, 
   TUTTI_TRY(context, load_overridden(context, view, reads, count, overrides, &trying->recipe));
   TUTTI_TRY(context, tutti_recipe_assemble(context, trying->recipe, &trying->host));
   tutti_host_set_facts(trying->host, &view->experiment->facts);
+  const char *calibrator = tutti_host_plugin(trying->host, "calibrator");
+  TUTTI_TRY(context, refuse_idle(context, view, calibrator && strcmp(calibrator, "none") != 0, count, overrides));
   TUTTI_TRY(context, tutti_history_finished(context, &view->history, &trying->trials, &finished));
   trying->choice = (struct tutti_choice){.source = &view->pool,
                                          .host = trying->host,
@@ -313,6 +335,7 @@ enum tutti_status tutti_view_evaluate(tutti_context *context, tutti_view *view, 
   char *text = NULL;
   TUTTI_TRY(context, tutti_view_check_data(context, view));
   TUTTI_TRY_OUT(context, load_overridden(context, view, evaluate_reads, count, overrides, &recipe));
+  TUTTI_TRY_OUT(context, refuse_idle(context, view, false, count, overrides));
   TUTTI_TRY_OUT(context, tutti_view_ensemble(context, view, given, &text));
   TUTTI_TRY_OUT(context, tutti_ensemble_parse(context, text, &ensemble));
   TUTTI_TRY_OUT(context, tutti_run_restore_calibration(context, view->experiment, text, &calibration));

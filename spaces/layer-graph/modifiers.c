@@ -1,6 +1,7 @@
 /* modifiers.c - modifiers that keep a graph's edges, and the choice of a modifier: Table 2 of the paper, with the
-   chances of its published program. Deviation: a swapped convolution may become one of four others or a pool, with the
-   chances that the program has for conv3, whatever its kernel. */
+   chances of its published program. Deviations: a swapped convolution may become one of four others or a pool, with the
+   chances that the program has for conv3, whatever its kernel, and keeps its stride; which layers may be touched
+   (docs/fidelity.md, NASBOT, section 4). */
 #include "modifiers.h"
 
 #include <math.h>

@@ -64,14 +64,14 @@ rows_of() {
 check() {
   local page=$1 name key
   # Files and folders: what stands in backticks and begins with a folder of this tree. `a/{b,c}.ini` and `a/*.ini` name several.
-  grep -o '`[^`]*`' "$page" | tr -d '`' | grep -E '^(core|engine|program|plugins|backends|spaces|ini|tests|docs|include|template)/[^ ]*$' | sort -u |
+  grep -o '`[^`]*`' "$page" | tr -d '`' | grep -E '^(core|engine|program|plugins|backends|spaces|ini|tests|docs|include|template|build-aux|python)/[^ ]*$' | sort -u |
     while read -r name; do
       for one in $(eval "echo $(printf '%s' "$name" | tr -cd 'A-Za-z0-9_./*{},-')"); do
         [ -e "$one" ] || echo "names $name: there is no $one"
       done
     done
   # Keys of recipes: section and key, as docs/plugins.md has them.
-  grep -oE '`(run|data|head|evaluation|space|backend|hyperparameters|builder|surrogate|acquisition|maximiser|selector|executor)\.[a-z_0-9]+( = [^`]*)?`' "$page" |
+  grep -oE "\`($(keys | cut -d. -f1 | sort -u | paste -sd '|'))\.[a-z_0-9]+( = [^\`]*)?\`" "$page" |
     tr -d '`' | sed 's/ = .*//' | sort -u | comm -23 - <(keys) | sed 's/.*/names &: no such key in docs\/plugins.md/'
   # Tables and figures of the papers.
   while IFS=: read -r paper what; do
@@ -91,6 +91,8 @@ END
       verdict = $5; gsub(/[*]/, "", verdict); sub(/^ */, "", verdict)
       if (verdict !~ /^(same|differs|parameter|silent|not yet)/) print "line " NR ": the last column begins with none of same, differs, parameter, silent, not yet: " substr(verdict, 1, 60)
     }' "$page"
+  # No row stands there twice.
+  grep '^|' "$page" | awk -F'|' '$2 !~ /^ *(paper.*|-+) *$/ { print $2 "|" $3 }' | sort | uniq -d | sed 's/^/row twice:/'
   # Claims of sameness elsewhere.
   grep -rlE "(as|like) in (the|their|its) paper|(paper|papers)'s?\b|(the [A-Za-z]+ paper|NES paper)\b|as [A-Z][a-z]+ et al\.|[Tt]his is (AutoDEUQ|NES|NASBOT|NOMU)\b" \
     --include='*.c' --include='*.h' --include='*.ini' --include='*.md' core engine program plugins backends spaces ini docs include template README.md |
@@ -128,9 +130,11 @@ finds() {
 page() { cp docs/fidelity.md "$work/page.md"; }
 page; echo '| 1 | a | `ini/nowhere.ini` | same |' >> "$work/page.md"; finds 'there is no ini/nowhere.ini'
 page; echo '| 1 | a | `builder.nothing_such` | same |' >> "$work/page.md"; finds 'names builder.nothing_such'
-for key in selector.trees data.kappa space.points run.nodes; do
+for key in selector.trees data.kappa space.points run.nodes pruner.nothing fit.nothing calibrator.nothing; do
   page; echo "| 1 | a | \`$key\` | same |" >> "$work/page.md"; finds "names $key: no such key"
 done
+page; echo '| 1 | a | `build-aux/nowhere` | same |' >> "$work/page.md"; finds 'there is no build-aux/nowhere'
+page; sed -n '/^| III-A | Batch/p' docs/fidelity.md >> "$work/page.md"; finds 'row twice: III-A | Batch size'
 # Without the rows whose first column has the pattern, that table or figure is missed.
 while IFS=: read -r paper what pattern; do
   awk -F'|' -v pattern="$pattern" '!/^\|/ || $2 !~ pattern' docs/fidelity.md > "$work/page.md"

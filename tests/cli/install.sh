@@ -48,7 +48,6 @@ grep -qF "${prefix#"$stage"}/share/tutti/ini" "$libdir/libtutti-engine.so" || { 
 
 echo "the example of the manual page works"
 mkdir "$stage/=example"
-printf 'x0\n-25\n0\n25\n' >"$stage/=example/new-rows.csv"
 sed -n '/^\.nf$/,/^\.fi$/p' "$prefix/share/man/man1/tutti.1" | sed '/^\./d; s/\\-/-/g' >"$stage/=commands"
 grep -q "^tutti run" "$stage/=commands" || { echo "the manual page has no example" && exit 1; }
 (

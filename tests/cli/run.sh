@@ -128,6 +128,15 @@ for override in builder.distinct=no builder.plugin=bo run.seed=2 data.split='0.5
 done
 tutti select runs/small --set run.seed=2
 expect_err "expected a key of [selector], [calibrator], [evaluation] or run.plugin_path" "[run] seed acts in tutti run and tutti ablate"
+# A key that cannot act on this task, or without a calibrator, is refused.
+for key in bins=3 folds=2; do
+  for command in select curve evaluate; do
+    tutti $command runs/small --set evaluation.$key
+    expect_code 2
+    expect_empty out
+    expect_err "--set evaluation.$key: [evaluation] ${key%=*} needs a" "there is none here"
+  done
+done
 tutti select runs/small --keep --set evaluation.level=0.5
 expect_code 2
 expect_err "--set evaluation.level" "expected a key of [selector], [calibrator] or run.plugin_path" \

@@ -169,7 +169,8 @@ expect_empty out
 expect_err "expected budgets of at most 4, the trials of runs/stripes; found 100"
 tutti curve runs/stripes --budgets 2 --members 3
 expect_code 0
-expect_out "No ensemble: in none of these budgets did so many trials finish."
+expect_out "No ensemble: none of these budgets has enough trials that may be members."
+expect_err "runs/stripes: no ensemble of 3 from the first 2 trials: of these, 2 may be members"
 tutti curve runs/stripes --budgets 0
 expect_code 2
 expect_err "--budgets: expected positive numbers"

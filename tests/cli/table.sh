@@ -100,6 +100,7 @@ tutti run "$ini/nasbench201.ini" --set backend.path=cells.csv.gz --set run.budge
 expect_code 0
 expect_out "best        trial" "c10_test_e200"
 expect_not_in out "Ensemble"
+expect_out "ensemble    none: trials of backend table have no predictions, and selector forward chooses by them"
 expect_absent plain/ensemble.json
 # A deep ensemble of the table's best cell, on images: a run without data has trained on none of their rows.
 mkdir images

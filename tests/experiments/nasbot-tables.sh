@@ -18,7 +18,7 @@
 # column is y. Rows are split .6 / .2 / .2, alike for all methods of a seed. Runs are resumed if they are there: the same command
 # goes on.
 #
-# Prints, in variances of the target: the best validation MSE and the test MSE of the network that has it, mean +- standard error
+# Prints, in variances of the target on the training rows: the best validation MSE and the test MSE of the network that has it, mean +- standard error
 # over the seeds that are finished; the paper's test MSE where it has the set; the best validation MSE over the number of networks,
 # and over the time since a search began, up to the end of the shortest one, proposals included (Figure 2). Of runs that did not
 # record when results came, the seconds of training are added up.
@@ -54,13 +54,16 @@ search() { # SET METHOD SEED
     --set "hyperparameters.batch_size=$batch" "${options[@]}" ${SETTINGS:-} >/dev/null
 }
 
-# curve RUN: lines "budget validation test", in variances of the target (1 - r2).
+# curve RUN: lines "budget validation test": mean squared errors in variances of the target on the training rows, by which it is
+# standardised.
 curve() {
-  "$tutti" curve "$1" --budgets "$budgets" --json | awk '
+  local scale
+  scale=$(sed -n 's/^ *"target_scale": \[\([^]]*\)\].*/\1/p' "$1/data.json")
+  "$tutti" curve "$1" --budgets "$budgets" --json | awk -v scale="$scale" '
     /"budget":/ { budget = $2 + 0 }
     /"split":/ { split_ = $2; gsub(/[",]/, "", split_) }
-    /"name": "r2"/ { wanted = 1 }
-    wanted && /"value":/ { sub(",", "", $2); mse[split_] = 1 - $2; wanted = 0 }
+    /"name": "rmse"/ { wanted = 1 }
+    wanted && /"value":/ { sub(",", "", $2); mse[split_] = ($2 / scale) ^ 2; wanted = 0 }
     wanted == 0 && split_ == "test" && ("test" in mse) { print budget, mse["validation"], mse["test"]; delete mse }'
 }
 
