@@ -96,10 +96,10 @@ enum tutti_status tutti_frames_take(tutti_context *context, tutti_frames *frames
   if (frames->used < HEADER)
     return TUTTI_OK;
   size_t length = (size_t)get_little(frames->bytes + 9, 4);
-  if (frames->bytes[0] > TUTTI_FRAME_DONE || length > LIMIT)
+  if (frames->bytes[0] > TUTTI_FRAME_STOP || length > LIMIT)
     return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT,
                       "expected a frame of kind 0 to %d and at most %zu bytes, found kind %d and %zu bytes",
-                      (int)TUTTI_FRAME_DONE, LIMIT, (int)frames->bytes[0], length);
+                      (int)TUTTI_FRAME_STOP, LIMIT, (int)frames->bytes[0], length);
   if (frames->used < HEADER + length)
     return TUTTI_OK;
   TUTTI_TRY(context, tutti_alloc(context, length + 1, 1, &frame->text));

@@ -50,6 +50,13 @@ enum tutti_status tutti_executor_wait(tutti_context *context, tutti_executor *ex
   return TUTTI_OK;
 }
 
+enum tutti_status tutti_executor_stop(tutti_context *context, tutti_executor *executor, uint64_t trial,
+                                      const char *text) {
+  if (executor->ops.stop)
+    TUTTI_CALL(context, executor, executor->ops.stop(executor->instance.self, context, trial, text));
+  return TUTTI_OK;
+}
+
 double tutti_executor_clock(const tutti_executor *executor) {
   double now;
   if (!executor->ops.clock)

@@ -5,6 +5,7 @@
 #include <tutti/metrics.h>
 
 static const char *const orders[] = {"trial", "completion", NULL};
+static const char *const unfinished[] = {[TUTTI_UNFINISHED_LEAVE] = "leave", [TUTTI_UNFINISHED_STOP] = "stop", NULL};
 static const char *const objectives[] = {"kept", "last-epoch", NULL};
 /* "auto", then the losses by their numbers. */
 #define CHOICE(constant, number, name) [1 + (number)] = name,
@@ -63,6 +64,11 @@ static const struct tutti_param table[] = {
                "Keep the weights of every trial; predicting new rows needs those of the ensemble's members."),
     TUTTI_BOOL(struct tutti_run_config, keep_pruned, "no",
                "Let pruned trials predict, and keep their predictions (and weights), so that selectors may take them."),
+    TUTTI_CHOICE(
+        struct tutti_run_config, unfinished, "leave", unfinished,
+        "What becomes of trainings that are under way when run.time is over. leave: they have no result, and a longer "
+        "time goes on with them; stop: they end with the epoch that they are at and count as pruned, but predict and "
+        "are kept, so that selectors may take them. Not with backends that report no epochs."),
     TUTTI_STRING(struct tutti_run_config, plugin_path, "",
                  "Folders with more plugins, colon-separated, relative to the recipe; searched first."),
 };

@@ -2,6 +2,7 @@
 #include "manager_impl.h"
 
 #include "catalogue_write.h"
+#include "core/base/json_impl.h"
 #include "engine/data/cells_impl.h"
 #include "run_rule.h"
 #include "run_warm.h"
@@ -95,21 +96,40 @@ size_t tutti_manager_workers(const struct tutti_manager *manager) {
   return wanted > 0 ? (size_t)wanted : cores > 0 ? (size_t)cores : 1;
 }
 
+/* How a trial was stopped that is trained again since its files are torn, as its report says. */
+static enum tutti_status recall_stop(struct tutti_manager *manager, const struct tutti_record *record, char **stop) {
+  json_t *report = record->torn ? json_loads(record->report, 0, NULL) : NULL;
+  json_t *stopped = json_object_get(report, "stopped");
+  enum tutti_status status = TUTTI_OK;
+  *stop = NULL;
+  if (stopped)
+    status = tutti_json_line(manager->context, json_incref(stopped), stop);
+  json_decref(report);
+  return status;
+}
+
 enum tutti_status tutti_manager_submit(struct tutti_manager *manager, uint64_t trial) {
   tutti_context *context = manager->context;
+  const struct tutti_record *record = &manager->history.records[trial];
   enum tutti_status status = TUTTI_OK;
-  char *candidate = NULL, *parent = NULL, *request = NULL;
-  TUTTI_TRY_OUT(context, tutti_scope_print(context, manager->experiment->scope,
-                                           manager->history.records[trial].candidate, &candidate));
+  char *candidate = NULL, *parent = NULL, *stop = NULL, *text = NULL;
+  TUTTI_TRY_OUT(context, tutti_scope_print(context, manager->experiment->scope, record->candidate, &candidate));
   if (manager->warm)
     TUTTI_TRY_OUT(context, tutti_run_parent_print(context, &manager->history, trial, &parent));
-  TUTTI_TRY_OUT(context, tutti_request_print(context, trial, tutti_experiment_fingerprint(manager->experiment),
-                                             candidate, manager->history.records[trial].rule, parent, &request));
-  TUTTI_TRY_OUT(context, tutti_executor_submit(context, manager->executor, trial, request));
+  TUTTI_TRY_OUT(context, recall_stop(manager, record, &stop));
+  const struct tutti_request request = {.trial = trial,
+                                        .fingerprint = tutti_experiment_fingerprint(manager->experiment),
+                                        .candidate = candidate,
+                                        .rule = record->rule,
+                                        .parent = parent,
+                                        .stop = stop};
+  TUTTI_TRY_OUT(context, tutti_request_print(context, &request, &text));
+  TUTTI_TRY_OUT(context, tutti_executor_submit(context, manager->executor, trial, text));
 out:
   tutti_free(candidate);
   tutti_free(parent);
-  tutti_free(request);
+  tutti_free(stop);
+  tutti_free(text);
   return status;
 }
 
@@ -450,9 +470,48 @@ static enum tutti_status rehearse(struct tutti_manager *manager) {
   return TUTTI_OK;
 }
 
+/* Have all trainings replied that were told to stop? Those that report no epochs may still end by themselves. */
+static bool have_stopped(const struct tutti_manager *manager) {
+  const struct tutti_live *live = &manager->live;
+  for (size_t i = 0; i < live->workers * live->capacity; i++) {
+    const struct tutti_live_place *place = &live->places[i];
+    if (place->busy && (place->epochs == 0 || manager->history.records[place->trial].stopping))
+      return false;
+  }
+  return true;
+}
+
 /* The trainings that are given up have no result, and are trained when the run goes on with a longer time. */
 static bool is_over(const struct tutti_manager *manager) {
-  return tutti_deadline_left(&manager->deadline, tutti_manager_worked(manager)) <= 0;
+  return tutti_deadline_left(&manager->deadline, tutti_manager_worked(manager)) <= 0 ||
+         (manager->stopping && have_stopped(manager));
+}
+
+/* When the time is over, let the trainings under way stop, if the recipe wants their results; each has until they are
+   given up to get to the end of its epoch. */
+static enum tutti_status stop_rest(struct tutti_manager *manager) {
+  static const double least = 2; /* to predict, and to write files */
+  static const char text[] = "{\"why\": \"run.time is over\", \"keep\": true}";
+  const struct tutti_live *live = &manager->live;
+  if (manager->stopping || manager->run->unfinished != TUTTI_UNFINISHED_STOP ||
+      !tutti_deadline_is_over(&manager->deadline, tutti_manager_worked(manager)))
+    return TUTTI_OK;
+  manager->stopping = true;
+  manager->deadline.least = least;
+  uint64_t count = 0;
+  for (size_t i = 0; i < live->workers * live->capacity; i++) {
+    const struct tutti_live_place *place = &live->places[i];
+    if (!place->busy || place->epochs == 0)
+      continue;
+    manager->history.records[place->trial].stopping = true;
+    count++;
+    TUTTI_TRY(manager->context, tutti_executor_stop(manager->context, manager->executor, place->trial, text));
+  }
+  if (count > 0)
+    tutti_log(manager->context, TUTTI_LOG_INFO,
+              "run.time: %g s are over; trainings under way are told to stop with their epoch: %" PRIu64,
+              manager->run->time, count);
+  return TUTTI_OK;
 }
 
 /* While nothing is to be recorded, the time is, now and then. */
@@ -467,6 +526,7 @@ static enum tutti_status step(struct tutti_manager *manager) {
   TUTTI_TRY(manager->context, commit(manager));
   TUTTI_TRY(manager->context, keep_time(manager));
   TUTTI_TRY(manager->context, rehearse(manager));
+  TUTTI_TRY(manager->context, stop_rest(manager));
   TUTTI_TRY(manager->context, tutti_manager_collect(manager));
   return tell_and_ask(manager);
 }

@@ -34,6 +34,7 @@ struct tutti_manager {
   int lock;
   bool changed;     /* something waits for a commit */
   bool regrown;     /* it goes on with another budget or time than was recorded */
+  bool stopping;    /* the time is over, and trainings under way were told to stop */
   bool warm;        /* trials start from the weights of their parents */
   bool idle;        /* the builder answered "nothing" since the last result was told */
   uint64_t *queue;  /* results to tell in order of completion: [asked] */

@@ -30,6 +30,10 @@ bool tutti_deadline_allows(const struct tutti_deadline *deadline, double worked,
   return left > 0 && fmax(before, 0) * deadline->mean / slots + likely(deadline) <= left;
 }
 
+bool tutti_deadline_is_over(const struct tutti_deadline *deadline, double worked) {
+  return worked >= deadline->time - deadline->finishing;
+}
+
 double tutti_deadline_left(const struct tutti_deadline *deadline, double worked) {
-  return deadline->time * (1 + grace) - deadline->finishing - worked;
+  return deadline->time + fmax(grace * deadline->time, deadline->least) - deadline->finishing - worked;
 }

@@ -10,6 +10,7 @@
 struct tutti_deadline {
   double time;      /* seconds that the run may take; infinity: it has no deadline */
   double finishing; /* of these, what selection and evaluation at the end will probably take */
+  double least;     /* seconds after the time that trainings have at least to stop; 0: they were not told to */
   size_t slots;     /* trainings side by side */
   uint64_t count;   /* trainings that ended, with the mean of their seconds and the sum of squared deviations from it */
   double mean, squares;
@@ -20,8 +21,10 @@ void tutti_deadline_note(struct tutti_deadline *deadline, double seconds);
 /* Will another training probably end in time, when the run has worked for so long and `outstanding` are to be done
    before it? As long as no duration is known, one for each slot may begin. */
 bool tutti_deadline_allows(const struct tutti_deadline *deadline, double worked, uint64_t outstanding);
-/* The seconds until trainings that have not ended are given up: a twentieth of the time after it is over, less what the
-   end takes. May be negative; infinity without a deadline. */
+/* Is the time over, less what the end takes? */
+bool tutti_deadline_is_over(const struct tutti_deadline *deadline, double worked);
+/* The seconds until trainings that have not ended are given up: a twentieth of the time after it is over, or
+   `least`, less what the end takes. May be negative; infinity without a deadline. */
 double tutti_deadline_left(const struct tutti_deadline *deadline, double worked);
 
 #endif

@@ -177,8 +177,9 @@ struct tutti_record {
   int64_t lost;  /* how many workers were lost on it */
   char *failure; /* NULL unless failed */
   char *report;
-  bool torn;  /* its files are not as they were recorded, and it is trained again */
-  char *rule; /* what its pruner asks of it, as JSON, while it has no result; NULL: nothing is pruned */
+  bool stopping; /* its worker was told to stop */
+  bool torn;     /* its files are not as they were recorded, and it is trained again */
+  char *rule;    /* what its pruner asks of it, as JSON, while it has no result; NULL: nothing is pruned */
 };
 struct tutti_history {
   struct tutti_record *records; /* [asked] */

@@ -3,6 +3,7 @@
 
 #include "core/base/file_impl.h"
 #include "core/base/json_impl.h"
+#include "core/base/text_impl.h"
 #include "engine/data/cells_impl.h"
 #include "run_rule.h"
 #include "run_warm.h"
@@ -15,12 +16,29 @@
 
 /* --- request --- */
 
-enum tutti_status tutti_request_print(tutti_context *context, uint64_t trial, uint64_t fingerprint,
-                                      const char *candidate, const char *rule, const char *parent, char **request) {
-  return tutti_format(context, request,
-                      "{\"trial\": %" PRIu64 ", \"data\": \"%016" PRIx64 "\", \"candidate\": %s%s%s%s%s}", trial,
-                      fingerprint, candidate, rule ? ", \"rule\": " : "", rule ? rule : "",
-                      parent ? ", \"parent\": " : "", parent ? parent : "");
+static void add_member(struct tutti_text *text, const char *name, const char *json) {
+  if (json)
+    tutti_text_add(text, ", \"%s\": %s", name, json);
+}
+
+enum tutti_status tutti_request_print(tutti_context *context, const struct tutti_request *request, char **text) {
+  struct tutti_text made = tutti_text_begin(context);
+  tutti_text_add(&made, "{\"trial\": %" PRIu64 ", \"data\": \"%016" PRIx64 "\"", request->trial, request->fingerprint);
+  add_member(&made, "candidate", request->candidate);
+  add_member(&made, "rule", request->rule);
+  add_member(&made, "parent", request->parent);
+  add_member(&made, "stop", request->stop);
+  tutti_text_add(&made, "}");
+  return tutti_text_take(&made, text);
+}
+
+static bool read_stop(const json_t *stop, struct tutti_training *training) {
+  if (!json_is_string(json_object_get(stop, "why")) || !json_is_boolean(json_object_get(stop, "keep")))
+    return false;
+  json_decref(training->stop);
+  training->stop = json_incref((json_t *)stop);
+  training->stop_after = (uint32_t)json_integer_value(json_object_get(stop, "epoch"));
+  return true;
 }
 
 static enum tutti_status read_request(tutti_context *context, const struct tutti_experiment *experiment,
@@ -28,13 +46,17 @@ static enum tutti_status read_request(tutti_context *context, const struct tutti
   enum tutti_status status = TUTTI_OK;
   char fingerprint[17], *candidate_text = NULL;
   json_error_t error;
-  json_t *root = json_loads(request, 0, &error), *candidate, *rule = NULL, *parent = NULL;
+  json_t *root = json_loads(request, 0, &error), *candidate, *rule = NULL, *parent = NULL, *stop = NULL;
   const char *data;
   json_int_t trial;
-  if (!root || json_unpack_ex(root, &error, 0, "{s:I, s:s, s:o, s?o, s?o}", "trial", &trial, "data", &data, "candidate",
-                              &candidate, "rule", &rule, "parent", &parent) != 0) {
+  if (!root || json_unpack_ex(root, &error, 0, "{s:I, s:s, s:o, s?o, s?o, s?o}", "trial", &trial, "data", &data,
+                              "candidate", &candidate, "rule", &rule, "parent", &parent, "stop", &stop) != 0) {
     status =
         TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "expected a request with trial, data and candidate: %s", error.text);
+    goto out;
+  }
+  if (stop && !read_stop(stop, training)) {
+    status = TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "a request's stop is without why and keep");
     goto out;
   }
   training->number = (uint64_t)trial;
@@ -84,6 +106,7 @@ void tutti_training_end(struct tutti_training *training) {
   tutti_tensors_destroy(training->outcome.weights);
   tutti_tensors_destroy(training->initial);
   json_decref(training->measures);
+  json_decref(training->stop);
   tutti_free(training->curve);
   tutti_free(training->losses);
   tutti_free(training->class_weights);
@@ -91,6 +114,13 @@ void tutti_training_end(struct tutti_training *training) {
   tutti_config_destroy(training->config);
   tutti_network_destroy(training->network);
   tutti_candidate_unref(training->candidate);
+}
+
+enum tutti_status tutti_training_stop(tutti_context *context, struct tutti_training *training, const char *text) {
+  json_t *stop = json_loads(text, 0, NULL);
+  bool read = read_stop(stop, training);
+  json_decref(stop);
+  return read ? TUTTI_OK : TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "expected why and keep, found '%.60s'", text);
 }
 
 enum tutti_status tutti_training_progress(tutti_context *context, const struct tutti_training *training, char **text) {
@@ -161,6 +191,11 @@ enum tutti_status tutti_training_reply(tutti_context *context, const struct tutt
                 training->flops, "losses", metrics, "files", files);
   if (finished && training->measures)
     (void)json_object_set(json_object_get(root, "report"), "measures", training->measures);
+  if (training->stopped && !failed)
+    (void)json_object_set_new(json_object_get(root, "report"), "stopped",
+                              json_pack("{s:I, s:O, s:O}", "epoch", (json_int_t)training->epochs, "why",
+                                        json_object_get(training->stop, "why"), "keep",
+                                        json_object_get(training->stop, "keep")));
   if (training->rule)
     (void)json_object_set_new(json_object_get(root, "report"), "curve",
                               tutti_run_curve_print(training->epochs, training->losses));

@@ -51,17 +51,28 @@ struct tutti_training {
   tutti_rule *rule;
   double *losses; /* [epochs] */
   uint32_t most_epochs;
+  /* To stop before its end, whatever its rule says: what the manager says of it, {"why", "keep"} as JSON (NULL:
+     nothing), and the epoch with which it stops at the earliest. stopped: it has. */
+  json_t *stop;
+  uint32_t stop_after;
+  bool stopped;
   /* Called after each epoch, to tell the manager; NULL: nobody wants to know. */
   void (*report)(void *argument, const struct tutti_training *training);
   void *report_argument;
 };
 
-/* {"trial": n, "data": "<fingerprint>", "candidate": {...}, "rule": [...], "parent": {...}}; free with
-   tutti_free. `rule` may be NULL: nothing is pruned in this run, and nobody asks for the curve. `parent` (run_warm.h)
-   may be NULL: it has none, or starts anew. */
-TUTTI_NODISCARD enum tutti_status tutti_request_print(tutti_context *context, uint64_t trial, uint64_t fingerprint,
-                                                      const char *candidate, const char *rule, const char *parent,
-                                                      char **request);
+/* What a request says; texts are JSON, and those that may be NULL leave a member out. */
+struct tutti_request {
+  uint64_t trial, fingerprint;
+  const char *candidate;
+  const char *rule;   /* NULL: nothing is pruned in this run, and nobody asks for the curve */
+  const char *parent; /* whose weights it starts from (run_warm.h); NULL: it starts anew */
+  const char *stop;   /* {"why", "keep", "epoch"}: it was stopped there, and is trained again; NULL: it was not */
+};
+/* {"trial": n, "data": "<fingerprint>", "candidate": {...}, "rule": [...], "parent": {...}, "stop": {...}}; free with
+   tutti_free. */
+TUTTI_NODISCARD enum tutti_status tutti_request_print(tutti_context *context, const struct tutti_request *request,
+                                                      char **text);
 
 /* Turn a request's text into a job. `directory` is the one that the worker was started with. The caller zeroes
    *training and ends it with tutti_training_end, also on failure. */
@@ -79,6 +90,10 @@ TUTTI_NODISCARD enum tutti_status tutti_training_reply(tutti_context *context,
                                                        enum tutti_status result, struct tutti_training *training,
                                                        char **reply);
 void tutti_training_end(struct tutti_training *training);
+
+/* Let it stop with the next epoch that ends, unless that is its last; text: {"why", "keep"}. */
+TUTTI_NODISCARD enum tutti_status tutti_training_stop(tutti_context *context, struct tutti_training *training,
+                                                      const char *text);
 
 /* How far it is, as JSON: {"epoch", "epochs", "loss"}; free *text with tutti_free. */
 TUTTI_NODISCARD enum tutti_status tutti_training_progress(tutti_context *context, const struct tutti_training *training,

@@ -35,6 +35,13 @@ static bool may_go_on(const struct tutti_training *training) {
          tutti_rule_allows(training->rule, training->epochs, training->losses);
 }
 
+/* Is it to stop with this epoch? */
+static bool stops_here(struct tutti_training *training) {
+  training->stopped =
+      training->stop && training->epochs >= training->stop_after && training->epochs < training->most_epochs;
+  return training->stopped;
+}
+
 static bool on_epoch(void *argument, const struct tutti_epoch *epoch) {
   struct tutti_training *training = argument;
   if (!reserve_curve(training))
@@ -44,7 +51,7 @@ static bool on_epoch(void *argument, const struct tutti_epoch *epoch) {
   training->losses[training->epochs++] = kept->validation_loss;
   if (training->report)
     training->report(training->report_argument, training);
-  return may_go_on(training);
+  return may_go_on(training) && !stops_here(training);
 }
 
 static void on_measure(void *argument, const char *name, double value) {
@@ -310,7 +317,8 @@ static enum tutti_status write_model(tutti_context *context, const struct tutti_
                                      json_t *metrics, double *loss) {
   const struct tutti_run_config *run = tutti_recipe_run(experiment->recipe);
   bool pruned = training->outcome.state == TUTTI_STATE_PRUNED;
-  bool keeps = training->outcome.weights && (!pruned || run->keep_pruned);
+  bool kept = training->stopped && json_is_true(json_object_get(training->stop, "keep"));
+  bool keeps = training->outcome.weights && (!pruned || run->keep_pruned || kept);
   if (training->outcome.weights)
     TUTTI_TRY(context, predict_splits(context, experiment, keeps ? folder : NULL, training, files, metrics, loss));
   if (training->outcome.state == TUTTI_STATE_FAILED)

@@ -22,6 +22,10 @@ struct worker {
   size_t capacity;
   struct tutti_training *trainings; /* [capacity] */
   enum tutti_status *results;       /* [capacity]: how training ended */
+  size_t count;                     /* of the trainings that it is at */
+  char **requests;                  /* [waiting]: those that have come and are not begun */
+  size_t waiting, room;
+  bool ended; /* the manager has closed the socket */
 };
 
 /* Output that plugins and libraries print goes to the run's worker.log. When the manager dies, its workers end. */
@@ -57,27 +61,70 @@ static enum tutti_status set_up(struct worker *worker) {
   return tutti_alloc(context, worker->capacity, sizeof *worker->results, &worker->results);
 }
 
-/* Collect requests: wait for one, then take those that have already arrived, as many as the backend trains at once. */
-static enum tutti_status collect(struct worker *worker, char **requests, size_t *count, bool *ended) {
-  *count = 0;
-  *ended = false;
-  for (;;) {
-    bool whole = true;
-    while (*count < worker->capacity && whole) {
-      struct tutti_frame frame;
-      TUTTI_TRY(worker->context, tutti_frames_take(worker->context, worker->frames, &frame, &whole));
-      if (whole && frame.kind == TUTTI_FRAME_REQUEST)
-        requests[(*count)++] = frame.text;
-      else
-        tutti_free(frame.text);
-    }
-    struct pollfd more = {.fd = worker->descriptor, .events = POLLIN};
-    if (*count == worker->capacity || (*count > 0 && poll(&more, 1, 0) <= 0))
-      return TUTTI_OK;
-    TUTTI_TRY(worker->context, tutti_frames_fill(worker->context, worker->frames, worker->descriptor, ended));
-    if (*ended)
-      return TUTTI_OK;
+/* --- what the manager says --- */
+
+static enum tutti_status keep_request(struct worker *worker, char *request) {
+  if (worker->waiting == worker->room) {
+    size_t room = 2 * worker->room + 4;
+    TUTTI_TRY(worker->context,
+              tutti_realloc(worker->context, worker->waiting, room, sizeof *worker->requests, &worker->requests));
+    worker->room = room;
   }
+  worker->requests[worker->waiting++] = request;
+  return TUTTI_OK;
+}
+
+/* A training that has ended, or has not begun, is not stopped. */
+static enum tutti_status stop_training(struct worker *worker, const struct tutti_frame *frame) {
+  for (size_t i = 0; i < worker->count; i++)
+    if (worker->trainings[i].number == frame->trial && worker->results[i] == TUTTI_OK)
+      return tutti_training_stop(worker->context, &worker->trainings[i], frame->text);
+  return TUTTI_OK;
+}
+
+/* Take the frames that are whole. */
+static enum tutti_status take_frames(struct worker *worker) {
+  for (bool whole = true; whole;) {
+    struct tutti_frame frame;
+    enum tutti_status status = TUTTI_OK;
+    TUTTI_TRY(worker->context, tutti_frames_take(worker->context, worker->frames, &frame, &whole));
+    if (whole && frame.kind == TUTTI_FRAME_REQUEST) {
+      status = keep_request(worker, frame.text);
+      if (status == TUTTI_OK)
+        frame.text = NULL;
+    } else if (whole && frame.kind == TUTTI_FRAME_STOP) {
+      status = stop_training(worker, &frame);
+    }
+    tutti_free(frame.text);
+    TUTTI_TRY(worker->context, status);
+  }
+  return TUTTI_OK;
+}
+
+/* Has the manager said something? */
+static bool has_come(const struct worker *worker) {
+  struct pollfd more = {.fd = worker->descriptor, .events = POLLIN};
+  return !worker->ended && poll(&more, 1, 0) > 0;
+}
+
+static enum tutti_status listen_once(struct worker *worker) {
+  TUTTI_TRY(worker->context, tutti_frames_fill(worker->context, worker->frames, worker->descriptor, &worker->ended));
+  return take_frames(worker);
+}
+
+/* Collect requests: wait for one, then take those that have already arrived, as many as the backend trains at once.
+   None: the manager has gone. The caller frees requests[count]. */
+static enum tutti_status collect(struct worker *worker, char **requests, size_t *count) {
+  *count = 0;
+  while (!worker->ended && (worker->waiting == 0 || (worker->waiting < worker->capacity && has_come(worker))))
+    TUTTI_TRY(worker->context, listen_once(worker));
+  if (worker->ended)
+    return TUTTI_OK;
+  *count = worker->waiting < worker->capacity ? worker->waiting : worker->capacity;
+  memcpy(requests, worker->requests, *count * sizeof *requests);
+  worker->waiting -= *count;
+  memmove(worker->requests, worker->requests + *count, worker->waiting * sizeof *requests);
+  return TUTTI_OK;
 }
 
 static enum tutti_status answer(struct worker *worker, size_t index) {
@@ -105,10 +152,12 @@ static void tell_progress(struct worker *worker, const struct tutti_training *tr
   tutti_free(text);
 }
 
-/* A few times a second at most. */
+/* Tell it a few times a second at most, and look at each epoch whether the manager wants it to stop. */
 static void on_report(void *argument, const struct tutti_training *training) {
   static const double interval = 0.3;
   struct worker *worker = argument;
+  if (has_come(worker) && listen_once(worker) != TUTTI_OK)
+    tutti_error_clear(worker->context); /* if it is gone, the answer finds out */
   if (tutti_clock() - worker->reported >= interval)
     tell_progress(worker, training);
 }
@@ -194,6 +243,7 @@ out:
 static enum tutti_status serve(struct worker *worker, char **requests, size_t count) {
   enum tutti_status status = TUTTI_OK;
   memset(worker->trainings, 0, count * sizeof *worker->trainings);
+  worker->count = count;
   for (size_t i = 0; i < count && status == TUTTI_OK; i++) {
     worker->results[i] = tutti_training_begin(worker->context, worker->experiment, worker->directory, requests[i],
                                               &worker->trainings[i]);
@@ -204,6 +254,7 @@ static enum tutti_status serve(struct worker *worker, char **requests, size_t co
   }
   if (status == TUTTI_OK)
     status = train(worker, count);
+  worker->count = 0;
   for (size_t i = 0; i < count; i++)
     tutti_training_end(&worker->trainings[i]);
   return status;
@@ -212,7 +263,6 @@ static enum tutti_status serve(struct worker *worker, char **requests, size_t co
 int tutti_worker_main(tutti_context *context, const char *directory, int descriptor) {
   struct worker worker = {.context = context, .directory = directory, .descriptor = descriptor};
   char **requests = NULL;
-  bool ended = false;
   settle(context, directory);
   enum tutti_status status = set_up(&worker);
   if (status == TUTTI_OK)
@@ -225,14 +275,17 @@ int tutti_worker_main(tutti_context *context, const char *directory, int descrip
     if (tutti_frame_write(context, descriptor, TUTTI_FRAME_FATAL, 0, why) != TUTTI_OK)
       tutti_log(context, TUTTI_LOG_ERROR, "%s", tutti_error_message(context));
   }
-  while (status == TUTTI_OK && !ended) {
+  while (status == TUTTI_OK && !worker.ended) {
     size_t count = 0;
-    status = collect(&worker, requests, &count, &ended);
+    status = collect(&worker, requests, &count);
     if (status == TUTTI_OK && count > 0)
       status = serve(&worker, requests, count);
     for (size_t i = 0; i < count; i++)
       tutti_free(requests[i]);
   }
+  for (size_t i = 0; i < worker.waiting; i++)
+    tutti_free(worker.requests[i]);
+  tutti_free(worker.requests);
   tutti_free(requests);
   tutti_free(worker.results);
   tutti_free(worker.trainings);

@@ -83,6 +83,10 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_executor_submit(tutti_context 
    message. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_executor_wait(tutti_context *context, tutti_executor *executor,
                                                                 double timeout, struct tutti_reply *reply);
+/* Hand a text to the worker that trains a trial, so that it stops with the epoch that it is at. Nothing happens if the
+   plugin cannot, or no worker trains it. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_executor_stop(tutti_context *context, tutti_executor *executor,
+                                                                uint64_t trial, const char *text);
 /* Seconds of the clock by which its trainings take time. */
 TUTTI_API double tutti_executor_clock(const tutti_executor *executor);
 /* What came of the workers, as a JSON object; NULL if the plugin says nothing. Free *json with tutti_free. */

@@ -12,7 +12,8 @@ enum tutti_frame_kind {
   TUTTI_FRAME_FATAL,    /* worker: cannot work at all; text: why */
   TUTTI_FRAME_REQUEST,  /* manager: train this */
   TUTTI_FRAME_PROGRESS, /* worker: an epoch is done */
-  TUTTI_FRAME_DONE      /* worker: the trial's end */
+  TUTTI_FRAME_DONE,     /* worker: the trial's end */
+  TUTTI_FRAME_STOP      /* manager: end this training with the epoch that it is at; one that is not trained goes on */
 };
 
 /* A frame. The text has `length` bytes and a NUL after them; free it with tutti_free. Never grows. */

@@ -12,6 +12,7 @@ TUTTI_BEGIN_DECLS
 
 typedef struct tutti_recipe tutti_recipe;
 
+enum tutti_run_unfinished { TUTTI_UNFINISHED_LEAVE, TUTTI_UNFINISHED_STOP };
 enum tutti_run_objective { TUTTI_OBJECTIVE_KEPT /* of the weights that are kept */, TUTTI_OBJECTIVE_LAST_EPOCH };
 
 /* Section [run], as in its table. Made only by the library, from its own table; grows only at the end. */
@@ -34,6 +35,7 @@ struct tutti_run_config {
   int64_t batch;           /* results told before the builder is asked for as many trials */
   double time;             /* seconds that the run may take, over all sessions; infinity */
   bool keep_pruned;        /* write predictions and weights of pruned trials, too */
+  int unfinished;          /* enum tutti_run_unfinished: trainings under way when the time is over */
 };
 
 /* The table of [run]; those of [data] and [head] are in data.h, that of [evaluation] in evaluate.h. Static. */

@@ -33,11 +33,17 @@ static enum tutti_status executor_wait_local(void *self, tutti_context *context,
   return crew_wait(self, context, timeout, reply);
 }
 
+static enum tutti_status executor_stop_local(void *self, tutti_context *context, uint64_t trial, const char *text) {
+  crew_stop(self, context, trial, text);
+  return TUTTI_OK;
+}
+
 static const struct tutti_executor_ops executor_local_ops = {
     .size = sizeof executor_local_ops,
     .capacity = executor_capacity_local,
     .submit = executor_submit_local,
     .wait = executor_wait_local,
+    .stop = executor_stop_local,
 };
 
 static const struct tutti_descriptor executor_local_descriptor = {

@@ -416,6 +416,16 @@ static enum tutti_status executor_wait_mpi(void *instance, tutti_context *contex
   }
 }
 
+/* Each agent looks whether it has the trial. */
+static enum tutti_status executor_stop_mpi(void *instance, tutti_context *context, uint64_t trial, const char *text) {
+  struct executor_mpi *self = instance;
+  const struct wire_head head = {.trial = trial};
+  for (int rank = 1; rank < self->wire.size; rank++)
+    if (depot_is_open(&self->depot, rank))
+      TUTTI_TRY(context, wire_send_text(&self->wire, context, rank, WIRE_STOP, &head, text));
+  return TUTTI_OK;
+}
+
 /* {"ranks": [{"host", "workers", "trainings"}]}; hosts' names have no quotes. */
 static enum tutti_status executor_describe_mpi(void *instance, tutti_context *context, char **json) {
   const struct executor_mpi *self = instance;
@@ -440,6 +450,7 @@ static const struct tutti_executor_ops executor_mpi_ops = {
     .wait = executor_wait_mpi,
     .describe = executor_describe_mpi,
     .serve = executor_serve_mpi,
+    .stop = executor_stop_mpi,
 };
 
 static const struct tutti_descriptor executor_mpi_descriptor = {

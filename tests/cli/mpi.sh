@@ -67,6 +67,13 @@ same warm warm-apart
 checks=$((checks + 1))
 [ -z "$(find warm-apart warm-shared -name 'initial.*')" ] || complain 'expected that weights which were sent stay nowhere'
 
+# Trainings of agents stop with their epoch when the time is over.
+ranks 2 run networks.ini --out stopped --verbose --set hyperparameters.epochs=1000000 --set run.budget=0 --set hyperparameters.batch_size=1 \
+  --set run.time=8 --set run.unfinished=stop --set executor.shared=no --set executor.scratch="$PWD"
+expect_code 0
+expect_err 'told to stop with their epoch: '
+expect_out ' done, 0 failed, ' ' pruned' 'Ensemble of'
+
 # Without shared files: folders of the agents' own, which are gone at the end, and the same bits. One that an agent has
 # left behind is removed, and one in use stays.
 host=$(uname -n)

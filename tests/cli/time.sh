@@ -94,6 +94,35 @@ tutti run sleep.ini --out short --workers 1 --resume --quiet --set run.time=inf 
 expect_code 0
 expect_json 1 trials 'done'
 
+# Or what is in training stops with its epoch, and may be a member. It goes on nowhere, and is as it was when its torn files
+# are made again.
+sed 's/^time = .*/time = 6\nunfinished = stop/; s/^epochs = .*/epochs = 1000000\nbatch_size = 1/' time.ini >stop.ini
+tutti run stop.ini --out stopped --workers 1 --verbose
+expect_code 0
+expect_err "run.time: 6 s are over; trainings under way are told to stop with their epoch: 1"
+expect_not_in err "left out"
+expect_out "1 done, 0 failed, 1 pruned" "Ensemble of 1"
+stops() { "$TUTTI_TEST_BUILDDIR/tests/cli/sql" "$1/catalogue.sqlite" "SELECT number, state, loss, report FROM trials"; }
+stops stopped >before.txt
+expect_in before.txt '"stopped":{"epoch":' '"why":"run.time is over","keep":true}'
+cp -r stopped again
+rm again/trials/000000/weights.safetensors
+echo torn >again/trials/000000/validation.npy
+tutti run stop.ini --out again --workers 2 --resume --set run.time=600 --set run.budget=1
+expect_code 0
+expect_err "trial 0 is trained again"
+expect_not_in err "another machine or build"
+stops again >after.txt
+checks=$((checks + 3))
+cmp -s before.txt after.txt || complain "expected the same trials"
+cmp -s stopped/trials/000000/weights.safetensors again/trials/000000/weights.safetensors || complain "expected the same weights"
+cmp -s stopped/trials/000000/validation.npy again/trials/000000/validation.npy || complain "expected the same predictions"
+# Trainings of a backend that reports no epochs end by themselves, or are left out.
+tutti run sleep.ini --out deaf --workers 2 --set run.unfinished=stop --set run.time=1
+expect_code 0
+tutti validate time.ini --set run.unfinished=keep
+expect_usage_error "run.unfinished" "leave" "stop"
+
 # A clock that is set while it runs.
 [ -z "${TUTTI_TEST_SANITIZED:-}" ] && [ -e "$TUTTI_TEST_BUILDDIR/tests/faults/.libs/jumping_clock.so" ] && {
   LD_PRELOAD=$TUTTI_TEST_BUILDDIR/tests/faults/.libs/jumping_clock.so tutti run sleep.ini --out jumped --workers 2 --quiet

@@ -40,7 +40,9 @@ static char *own_candidate(void) {
 static enum tutti_status do_trial(uint64_t number, uint64_t fingerprint) {
   struct tutti_training training = {0};
   char *request, *text = own_candidate();
-  SIMULATED_OK(tutti_request_print(simulated_context, number, fingerprint, text, NULL, NULL, &request));
+  SIMULATED_OK(tutti_request_print(
+      simulated_context, &(struct tutti_request){.trial = number, .fingerprint = fingerprint, .candidate = text},
+      &request));
   enum tutti_status status = tutti_training_begin(simulated_context, experiment, ".", request, &training);
   if (status == TUTTI_OK)
     status = tutti_backend_train(simulated_context, experiment->backend, &training.job, &training.outcome);

@@ -230,6 +230,14 @@ static enum tutti_status pass_request(tutti_context *context, struct serving *se
   return crew_submit(serving->crew, context, head.trial, message->bytes + sizeof head);
 }
 
+static enum tutti_status pass_stop(tutti_context *context, struct serving *serving,
+                                   const struct wire_message *message) {
+  struct wire_head head;
+  TUTTI_TRY(context, wire_read(context, message, &head, sizeof head));
+  crew_stop(serving->crew, context, head.trial, message->bytes + sizeof head);
+  return TUTTI_OK;
+}
+
 static enum tutti_status handle(tutti_context *context, struct serving *serving, const struct wire_message *message) {
   switch (message->tag) {
   case WIRE_BEGIN:
@@ -242,6 +250,8 @@ static enum tutti_status handle(tutti_context *context, struct serving *serving,
     return serving->failed ? TUTTI_OK : end_loading(context, serving, message);
   case WIRE_REQUEST:
     return serving->crew && !serving->failed ? pass_request(context, serving, message) : TUTTI_OK;
+  case WIRE_STOP:
+    return serving->crew && !serving->failed ? pass_stop(context, serving, message) : TUTTI_OK;
   case WIRE_REST:
     rest(serving);
     return TUTTI_OK;

@@ -373,7 +373,8 @@ static enum tutti_status take_frame(struct crew *crew, tutti_context *context, u
     }
     break;
   case TUTTI_FRAME_REQUEST:
-    status = TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "a worker sent a request");
+  case TUTTI_FRAME_STOP:
+    status = TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "a worker sent what only a manager sends");
     break;
   }
   tutti_free(frame->text);
@@ -472,6 +473,18 @@ enum tutti_status crew_submit(struct crew *crew, tutti_context *context, uint64_
      meanwhile. */
   TUTTI_TRY(context, listen(crew, context, -INFINITY));
   return dispatch(crew, context);
+}
+
+void crew_stop(struct crew *crew, tutti_context *context, uint64_t trial, const char *text) {
+  for (size_t i = 0; i < crew->setup.workers; i++) {
+    struct crew_worker *worker = &crew->workers[i];
+    const struct crew_task *task = worker->process.pid ? *find_task(worker, trial) : NULL;
+    if (!task || is_held(task))
+      continue;
+    /* A worker that has died in the meantime is noticed when its socket is read. */
+    if (tutti_frame_write(context, worker->process.socket, TUTTI_FRAME_STOP, trial, text) != TUTTI_OK)
+      tutti_error_clear(context);
+  }
 }
 
 enum tutti_status crew_wait(struct crew *crew, tutti_context *context, double timeout, struct tutti_reply *reply) {

@@ -48,6 +48,7 @@ size_t crew_waiting(const struct crew *crew);
 /* As the operations of an executor (executor.h). */
 TUTTI_NODISCARD enum tutti_status crew_submit(struct crew *crew, tutti_context *context, uint64_t trial,
                                               const char *request);
+void crew_stop(struct crew *crew, tutti_context *context, uint64_t trial, const char *text);
 TUTTI_NODISCARD enum tutti_status crew_wait(struct crew *crew, tutti_context *context, double timeout,
                                             struct tutti_reply *reply);
 
