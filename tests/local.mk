@@ -35,6 +35,7 @@ EXTRA_DIST += %D%/experiments/nes-fashion-mnist.sh
 EXTRA_DIST += %D%/experiments/nes-images.sh
 EXTRA_DIST += %D%/experiments/nes-rs-vs-deep-ensemble.sh
 EXTRA_DIST += %D%/experiments/pruning.sh
+EXTRA_DIST += %D%/experiments/time-budget.sh
 EXTRA_DIST += %D%/experiments/smbo-tables.py
 EXTRA_DIST += %D%/experiments/smbo-tables.sh
 EXTRA_DIST += %D%/experiments/tables-vs-peers
@@ -500,6 +501,9 @@ tests_faults_torn_message_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 tests_faults_torn_message_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 tests_faults_torn_message_la_LIBADD = $(MPI_LIBS)
 endif
+check_LTLIBRARIES += %D%/faults/other_build.la
+tests_faults_other_build_la_SOURCES = %D%/faults/other_build.c
+tests_faults_other_build_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 check_LTLIBRARIES += %D%/faults/jumping_clock.la
 tests_faults_jumping_clock_la_SOURCES = %D%/faults/jumping_clock.c
 tests_faults_jumping_clock_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere

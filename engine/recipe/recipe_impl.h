@@ -77,6 +77,14 @@ typedef enum tutti_status tutti_move_input(void *argument, tutti_context *contex
 TUTTI_NODISCARD enum tutti_status tutti_recipe_print_moved(tutti_context *context, const tutti_recipe *recipe,
                                                            tutti_move_input *move, void *argument, char **text);
 
+/* --- visiting (recipe_visit.c) ----------------------------------------------------------------------------------- */
+
+typedef enum tutti_status tutti_visit_plugin(void *visitor, tutti_context *context,
+                                             const struct tutti_descriptor *descriptor);
+/* Visit the plugins that workers make for trainings, section by section. */
+TUTTI_NODISCARD enum tutti_status tutti_recipe_visit_training(tutti_context *context, const tutti_recipe *recipe,
+                                                              tutti_visit_plugin *visit, void *visitor);
+
 /* --- checking (recipe_check.c) ----------------------------------------------------------------------------------- */
 
 /* Does the recipe's plugin_path count? Not that of a run which is only looked at. */

@@ -84,6 +84,18 @@ static bool is_of_training(const tutti_recipe *recipe, const char *section) {
   return !others;
 }
 
+enum tutti_status tutti_recipe_visit_training(tutti_context *context, const tutti_recipe *recipe,
+                                              tutti_visit_plugin *visit, void *visitor) {
+  for (size_t i = 0; i < tutti_host_sections(recipe->host); i++) {
+    const struct tutti_descriptor *descriptor;
+    const tutti_config *config;
+    const char *section = tutti_host_section(recipe->host, i, &descriptor, &config);
+    if (is_of_training(recipe, section))
+      TUTTI_TRY(context, visit(visitor, context, descriptor));
+  }
+  return TUTTI_OK;
+}
+
 static bool is_input(const tutti_recipe *recipe, const char *section, const struct tutti_param *param) {
   return param->type == TUTTI_PARAM_PATH && !(param->flags & TUTTI_PARAM_MADE) && is_of_training(recipe, section);
 }

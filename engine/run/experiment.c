@@ -252,6 +252,7 @@ void tutti_experiment_destroy(struct tutti_experiment *experiment) {
   tutti_host_destroy(experiment->host);
   tutti_dataset_destroy(experiment->dataset);
   tutti_recipe_destroy(experiment->recipe);
+  tutti_free(experiment->plugins);
   tutti_free(experiment);
 }
 

@@ -22,6 +22,7 @@ struct tutti_experiment {
   tutti_space *space; /* NULL of a fit, whose candidates are seeds */
   tutti_scope *scope;
   tutti_backend *backend; /* NULL of a fit, and in a run that is looked at, until it is needed */
+  char *plugins; /* of a manager and its workers: the files of those that train (run_plugins.h); NULL: not compared */
 };
 
 /* Is it a fit of a surrogate, of which each trial is a repeat, and not a search? */

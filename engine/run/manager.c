@@ -119,6 +119,7 @@ enum tutti_status tutti_manager_submit(struct tutti_manager *manager, uint64_t t
   TUTTI_TRY_OUT(context, recall_stop(manager, record, &stop));
   const struct tutti_request request = {.trial = trial,
                                         .fingerprint = tutti_experiment_fingerprint(manager->experiment),
+                                        .plugins = manager->experiment->plugins,
                                         .candidate = candidate,
                                         .rule = record->rule,
                                         .parent = parent,

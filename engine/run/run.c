@@ -1,6 +1,7 @@
 /* run.c - a run from its recipe to its summary: the directory, the plugins, the search, the end. */
 #include "catalogue_write.h"
 #include "manager_impl.h"
+#include "run_plugins.h"
 #include "run_rule.h"
 #include "run_warm.h"
 
@@ -283,6 +284,7 @@ enum tutti_status tutti_run(tutti_context *context, tutti_recipe *recipe, const 
     return status;
   }
   TUTTI_TRY_OUT(context, tutti_experiment_create(context, recipe, &manager.experiment));
+  TUTTI_TRY_OUT(context, tutti_run_plugins_print(context, manager.experiment->recipe, &manager.experiment->plugins));
   manager.plan = manager.experiment->facts.budget;
   manager.progress = (struct tutti_run_progress){.size = sizeof manager.progress,
                                                  .budget = (uint64_t)manager.run->budget,

@@ -5,6 +5,7 @@
 #include "core/base/json_impl.h"
 #include "core/base/text_impl.h"
 #include "engine/data/cells_impl.h"
+#include "run_plugins.h"
 #include "run_rule.h"
 #include "run_warm.h"
 
@@ -24,6 +25,7 @@ static void add_member(struct tutti_text *text, const char *name, const char *js
 enum tutti_status tutti_request_print(tutti_context *context, const struct tutti_request *request, char **text) {
   struct tutti_text made = tutti_text_begin(context);
   tutti_text_add(&made, "{\"trial\": %" PRIu64 ", \"data\": \"%016" PRIx64 "\"", request->trial, request->fingerprint);
+  add_member(&made, "plugins", request->plugins);
   add_member(&made, "candidate", request->candidate);
   add_member(&made, "rule", request->rule);
   add_member(&made, "parent", request->parent);
@@ -46,11 +48,13 @@ static enum tutti_status read_request(tutti_context *context, const struct tutti
   enum tutti_status status = TUTTI_OK;
   char fingerprint[17], *candidate_text = NULL;
   json_error_t error;
-  json_t *root = json_loads(request, 0, &error), *candidate, *rule = NULL, *parent = NULL, *stop = NULL;
+  json_t *root = json_loads(request, 0, &error), *candidate, *rule = NULL, *parent = NULL, *stop = NULL,
+         *plugins = NULL;
   const char *data;
   json_int_t trial;
-  if (!root || json_unpack_ex(root, &error, 0, "{s:I, s:s, s:o, s?o, s?o, s?o}", "trial", &trial, "data", &data,
-                              "candidate", &candidate, "rule", &rule, "parent", &parent, "stop", &stop) != 0) {
+  if (!root || json_unpack_ex(root, &error, 0, "{s:I, s:s, s:o, s?o, s?o, s?o, s?o}", "trial", &trial, "data", &data,
+                              "candidate", &candidate, "rule", &rule, "parent", &parent, "stop", &stop, "plugins",
+                              &plugins) != 0) {
     status =
         TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "expected a request with trial, data and candidate: %s", error.text);
     goto out;
@@ -69,6 +73,8 @@ static enum tutti_status read_request(tutti_context *context, const struct tutti
         fingerprint, data);
     goto out;
   }
+  if (plugins && experiment->plugins)
+    TUTTI_TRY_OUT(context, tutti_run_plugins_check(context, plugins, experiment->plugins));
   TUTTI_TRY_OUT(context, tutti_json_line(context, json_incref(candidate), &candidate_text));
   TUTTI_TRY_OUT(context, tutti_scope_parse(context, experiment->scope, candidate_text, &training->candidate));
   if (rule)

@@ -64,13 +64,14 @@ struct tutti_training {
 /* What a request says; texts are JSON, and those that may be NULL leave a member out. */
 struct tutti_request {
   uint64_t trial, fingerprint;
+  const char *plugins; /* of the manager (run_plugins.h); NULL: nobody compares them */
   const char *candidate;
   const char *rule;   /* NULL: nothing is pruned in this run, and nobody asks for the curve */
   const char *parent; /* whose weights it starts from (run_warm.h); NULL: it starts anew */
   const char *stop;   /* {"why", "keep", "epoch"}: it was stopped there, and is trained again; NULL: it was not */
 };
-/* {"trial": n, "data": "<fingerprint>", "candidate": {...}, "rule": [...], "parent": {...}, "stop": {...}}; free with
-   tutti_free. */
+/* {"trial": n, "data": "<fingerprint>", "plugins": {...}, "candidate": {...}, "rule": [...], "parent": {...}, "stop":
+   {...}}; free with tutti_free. */
 TUTTI_NODISCARD enum tutti_status tutti_request_print(tutti_context *context, const struct tutti_request *request,
                                                       char **text);
 

@@ -1,4 +1,5 @@
 /* worker.c - the worker process: sets up the run's experiment, then trains the candidates that it is sent. */
+#include "run_plugins.h"
 #include "trial_impl.h"
 
 #include <fcntl.h>
@@ -55,6 +56,7 @@ static enum tutti_status set_up(struct worker *worker) {
   if (status != TUTTI_OK)
     return tutti_error_trace(context, status, __FILE__, __LINE__, __func__);
   TUTTI_TRY(context, tutti_experiment_create(context, recipe, &worker->experiment));
+  TUTTI_TRY(context, tutti_run_plugins_print(context, worker->experiment->recipe, &worker->experiment->plugins));
   TUTTI_TRY(context, tutti_frames_create(context, &worker->frames));
   worker->capacity = tutti_experiment_capacity(worker->experiment);
   TUTTI_TRY(context, tutti_alloc(context, worker->capacity, sizeof *worker->trainings, &worker->trainings));

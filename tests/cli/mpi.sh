@@ -19,6 +19,18 @@ checks=$((checks + 1))
 expect_err 'this process was not started by MPI' 'mpirun -n RANKS'
 expect_absent alone
 
+# Nor does it begin where MPI cannot be loaded: the module that links with it is not there, say.
+mkdir bare
+ln -s "$TUTTI_TEST_BUILDDIR/modules/executor-mpi.so" bare/
+OMPI_COMM_WORLD_SIZE=2 TUTTI_PLUGIN_PATH=$PWD/bare:$TUTTI_PLUGIN_PATH \
+  "$TUTTI_PROGRAM" run function.ini --out alone --set executor.plugin=mpi >out 2>err </dev/null
+code=$?
+what='executor mpi without MPI'
+checks=$((checks + 1))
+[ $code -ne 0 ] || complain 'expected an error'
+expect_err 'it needs MPI, and that cannot be loaded' 'mpilink.so' 'install Open MPI' 'executor.plugin = local'
+expect_absent alone
+
 if ! mpirun --version 2>/dev/null | grep -q 'Open MPI' || [ ! -e "$TUTTI_TEST_BUILDDIR/modules/mpilink.so" ]; then
   echo "no Open MPI here, or Tutti was built without it"
   [ $failures -eq 0 ] && exit 77
@@ -170,6 +182,27 @@ checks=$((checks + 1))
 expect_err 'at rank 1 on ' 'No space left on device'
 checks=$((checks + 1))
 [ -z "$(ls scratch)" ] || complain "expected no folder of an agent, found $(ls scratch)"
+
+# Another build of Tutti, or of a plugin, on one of the nodes: it is said which, and where.
+spoil 2 "LD_PRELOAD=$TUTTI_TEST_BUILDDIR/tests/faults/.libs/other_build.so"
+spoiled_ranks 3 run networks.ini --out mixed --quiet
+checks=$((checks + 1))
+[ $code -ne 0 ] || complain 'expected an error'
+expect_err 'rank 2 on ' 'runs another tutti, another build, and the manager is ' 'install the same build on all nodes'
+expect_absent mixed
+mkdir other
+{ cat "$TUTTI_TEST_BUILDDIR/modules/backend-cpu.so" && echo other; } >other/backend-cpu.so
+for shared in yes no; do
+  spoil 2 "TUTTI_PLUGIN_PATH=$PWD/other:$TUTTI_PLUGIN_PATH"
+  spoiled_ranks 3 run networks.ini --out odd-$shared --quiet --set executor.shared=$shared
+  checks=$((checks + 1))
+  [ $code -ne 0 ] || complain 'expected an error'
+  expect_err 'at rank 2 on ' 'plugin backend/cpu is another build here' "than the manager's" 'on all nodes'
+  expect_absent odd-$shared/summary.json
+  ranks 3 run networks.ini --out odd-$shared --quiet --resume
+  expect_code 0
+  same one odd-$shared
+done
 
 ranks 1 run networks.ini --out lonely
 checks=$((checks + 1))

@@ -291,6 +291,31 @@ static void losses_and_predictions_that_are_not_finite_are_failures(void **state
   close_trial();
 }
 
+/* A worker whose plugins are not the manager's trains nothing; what only one of them has is not compared. */
+static void another_build_of_a_plugin_is_refused(void **state) {
+  static const char *const managers[] = {"{\"backend/own\": \"1 bytes\"}", "{\"backend/own\": \"2 bytes\"}",
+                                         "{\"backend/strange\": \"2 bytes\"}"};
+  (void)state;
+  open_experiment("");
+  SIMULATED_OK(tutti_strdup(simulated_context, managers[0], &experiment->plugins));
+  for (size_t i = 0; i < sizeof managers / sizeof managers[0]; i++) {
+    struct tutti_training training = {0};
+    char *request, *text = own_candidate();
+    const struct tutti_request said = {
+        .trial = 3, .fingerprint = tutti_experiment_fingerprint(experiment), .plugins = managers[i], .candidate = text};
+    SIMULATED_OK(tutti_request_print(simulated_context, &said, &request));
+    enum tutti_status status = tutti_training_begin(simulated_context, experiment, ".", request, &training);
+    assert_int_equal(status, i == 1 ? TUTTI_ERROR_CORRUPT : TUTTI_OK);
+    if (i == 1)
+      assert_non_null(strstr(tutti_error_message(simulated_context),
+                             "plugin backend/own is another build here (1 bytes) than the manager's (2 bytes)"));
+    tutti_training_end(&training);
+    tutti_free(request);
+    tutti_free(text);
+  }
+  tutti_experiment_destroy(experiment);
+}
+
 static void what_is_no_request_or_reply_is_refused(void **state) {
   static const char *const wrong[] = {"", "{}", "[1]", "{\"trial\": 1, \"data\": 5, \"candidate\": {}}"};
   struct tutti_reply_facts parsed;
@@ -350,6 +375,7 @@ int main(void) {
       TEST(failures_are_results_and_have_no_loss),
       TEST(a_full_disk_stops_the_run),
       TEST(losses_and_predictions_that_are_not_finite_are_failures),
+      TEST(another_build_of_a_plugin_is_refused),
       TEST(what_is_no_request_or_reply_is_refused),
       TEST(replies_are_checked),
   };
