@@ -113,23 +113,43 @@ cuda_engine += %D%/cuda/network.cuh %D%/cuda/optimisers.cuh %D%/cuda/product.cuh
 cuda_host = %D%/cuda/backend_impl.h %D%/cuda/cuda.c %D%/cuda/ops.c
 cuda_host += %D%/cuda/cuda_impl.h %D%/cuda/engine_impl.h
 cuda_host += %D%/cuda/device.c %D%/cuda/lower.c %D%/cuda/memory.c %D%/cuda/pool.c %D%/cuda/predict.c
-# The arithmetic that the engine shares with backend cpu.
+cuda_stream = %D%/cuda/stream.cu %D%/cuda/device.cuh %D%/cuda/elements.cuh %D%/cuda/optimisers.cuh %D%/cuda/step.cuh
+cuda_stream += %D%/cuda/stream_head.cuh %D%/cuda/stream_norm.cuh %D%/cuda/stream_view.cuh %D%/cuda/stream_window.cuh
+cuda_stream_host = %D%/cuda/stream_impl.h %D%/cuda/stream_host_impl.h
+cuda_stream_host += %D%/cuda/stream_backward.c %D%/cuda/stream_forward.c %D%/cuda/stream_library.c
+cuda_stream_host += %D%/cuda/stream_plan.c %D%/cuda/stream_predict.c %D%/cuda/stream_train.c
+# The arithmetic that the engines share with backend cpu.
 cuda_shared = $(top_srcdir)/%D%/cpu/*_impl.h $(top_srcdir)/%D%/cpu/optimiser/*.c
 cuda_shared += $(top_srcdir)/%D%/cuda/*_impl.h $(top_srcdir)/core/base/philox_impl.h
 cuda_includes = $(DEFS) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) $(CPPFLAGS)
-EXTRA_DIST += $(cuda_engine) %D%/cuda/without.c build-aux/nvcc
+EXTRA_DIST += $(cuda_engine) $(cuda_stream) $(cuda_stream_host) %D%/cuda/stream_without.c
+EXTRA_DIST += %D%/cuda/without.c build-aux/nvcc
 plugin_LTLIBRARIES += backend-cuda.la
 backend_cuda_la_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 if HAVE_CUDA
 backend_cuda_la_SOURCES = $(cuda_host)
-backend_cuda_la_LIBADD = %D%/cuda/engine.lo libbackendcpu.la $(CUDA_LIBS) -lm
+backend_cuda_la_LIBADD = %D%/cuda/engine.lo
+# Networks of images: without cuDNN they are refused.
+if HAVE_CUDNN
+backend_cuda_la_SOURCES += $(cuda_stream_host)
+backend_cuda_la_LIBADD += %D%/cuda/stream.lo $(CUDNN_LIBS)
+else
+backend_cuda_la_SOURCES += %D%/cuda/stream_without.c
+endif
+backend_cuda_la_LIBADD += libbackendcpu.la $(CUDA_LIBS) -lm
+compile_cuda = $(LIBTOOL) --silent --tag=CC --mode=compile $(SHELL) $(top_srcdir)/build-aux/nvcc $(NVCC) -std=c++20 -O3
+compile_cuda += --ftz=true $(CUDA_TARGETS) -fvisibility=hidden $(cuda_includes) $(NVCCFLAGS)
 %D%/cuda/engine.lo: $(cuda_engine) $(wildcard $(cuda_shared)) $(top_srcdir)/build-aux/nvcc | cpu_optimisers.h
 	@$(MKDIR_P) %D%/cuda
 	@echo "  NVCC     $@"
-	@$(LIBTOOL) --silent --tag=CC --mode=compile $(SHELL) $(top_srcdir)/build-aux/nvcc $(NVCC) -std=c++20 -O3 --ftz=true \
-	  $(CUDA_TARGETS) -fvisibility=hidden $(cuda_includes) $(NVCCFLAGS) -c -o $@ $(top_srcdir)/%D%/cuda/engine.cu
+	@$(compile_cuda) -c -o $@ $(top_srcdir)/%D%/cuda/engine.cu
+%D%/cuda/stream.lo: $(cuda_stream) $(wildcard $(cuda_shared)) $(top_srcdir)/build-aux/nvcc | cpu_optimisers.h
+	@$(MKDIR_P) %D%/cuda
+	@echo "  NVCC     $@"
+	@$(compile_cuda) -c -o $@ $(top_srcdir)/%D%/cuda/stream.cu
 else
 backend_cuda_la_SOURCES = %D%/cuda/backend_impl.h %D%/cuda/cuda.c %D%/cuda/ops.c %D%/cuda/without.c
+backend_cuda_la_SOURCES += %D%/cuda/stream_without.c
 backend_cuda_la_LIBADD = libbackendcpu.la -lm
 endif
 # What backends share that train no networks.

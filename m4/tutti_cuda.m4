@@ -1,6 +1,7 @@
 # TUTTI_CHECK_CUDA
 # --with-cuda[=DIR]: the CUDA Toolkit; default: if found. Sets NVCC, CUDA_HOME, CUDA_VERSION, CUDA_CPPFLAGS, CUDA_LIBS,
-# CUDA_TARGETS (the devices that nvcc compiles for), cuda_why (why there is none) and the conditional HAVE_CUDA.
+# CUDA_TARGETS (the devices that nvcc compiles for), cuda_why (why there is none) and the conditional HAVE_CUDA; where
+# cuDNN 9 and cuBLAS are there, too, CUDNN_LIBS and the conditional HAVE_CUDNN (cudnn_why: why not).
 # The runtime is linked statically: it loads the driver when it is first called, so the plugin loads without one.
 AC_DEFUN([TUTTI_CHECK_CUDA], [
 AC_ARG_WITH([cuda], [AS_HELP_STRING([--with-cuda@<:@=DIR@:>@], [use the CUDA Toolkit (default: if found)])], [],
@@ -42,6 +43,22 @@ AS_IF([test -n "$NVCC"], [
   done
   AC_MSG_RESULT([$tutti_codes])
   AS_IF([test -z "$CUDA_TARGETS"], [NVCC= CUDA_LIBS= cuda_why="$NVCC compiles C++20 for no device since sm_80"])])
+CUDNN_LIBS= cudnn_why="no CUDA Toolkit"
+AS_IF([test -n "$NVCC"], [
+  tutti_cppflags=$CPPFLAGS tutti_libs=$LIBS
+  CPPFLAGS="$CPPFLAGS $CUDA_CPPFLAGS"
+  LIBS="-lcudnn -lcublas $CUDA_LIBS $LIBS"
+  AC_MSG_CHECKING([for cuDNN 9 and cuBLAS])
+  AC_LINK_IFELSE([AC_LANG_PROGRAM([[@%:@include <cublas_v2.h>
+@%:@include <cudnn.h>
+@%:@if CUDNN_MAJOR < 9
+@%:@error "too old"
+@%:@endif]], [[cudnnHandle_t dnn; cublasHandle_t blas; return cudnnCreate(&dnn) + cublasCreate(&blas);]])],
+    [AC_MSG_RESULT([yes]); CUDNN_LIBS="-lcudnn -lcublas" cudnn_why=],
+    [AC_MSG_RESULT([no]); cudnn_why="cuDNN 9 or cuBLAS not found beside the toolkit"])
+  CPPFLAGS=$tutti_cppflags LIBS=$tutti_libs])
+AC_SUBST([CUDNN_LIBS])
+AM_CONDITIONAL([HAVE_CUDNN], [test -n "$CUDNN_LIBS"])
 AS_IF([test -z "$NVCC" && test "$with_cuda" != no && test "$with_cuda" != check],
   [AC_MSG_ERROR([--with-cuda was given, but: $cuda_why])])
 AC_SUBST([CUDA_HOME])

@@ -55,23 +55,30 @@ EXTRA_DIST += %D%/golden/svm.json
 EXTRA_DIST += %D%/golden/svm.py
 
 # Backend cuda on an emulated GPU (cuda/cuda_runtime.h): the same sources, and the kernels by a C++ compiler.
-EXTRA_DIST += %D%/cuda/cuda_runtime.h
+EXTRA_DIST += %D%/cuda/cublas_v2.h %D%/cuda/cuda_runtime.h %D%/cuda/cudnn.h
 if EMULATES_CUDA
 check_LTLIBRARIES += %D%/cuda/backend-cuda.la
-%C%_cuda_backend_cuda_la_SOURCES = $(cuda_host)
+%C%_cuda_backend_cuda_la_SOURCES = $(cuda_host) $(cuda_stream_host)
 %C%_cuda_backend_cuda_la_SOURCES += %D%/cuda/emulation.c %D%/cuda/emulation.h %D%/cuda/emulation_grid.c
+%C%_cuda_backend_cuda_la_SOURCES += %D%/cuda/emulation_convolutions.c %D%/cuda/emulation_products.c
 %C%_cuda_backend_cuda_la_SOURCES += %D%/cuda/fiber.c %D%/cuda/fiber.h
 %C%_cuda_backend_cuda_la_CPPFLAGS = -I$(top_srcdir)/%D%/cuda $(AM_CPPFLAGS)
-%C%_cuda_backend_cuda_la_LIBADD = %D%/cuda/engine.lo libbackendcpu.la -lm -lpthread
+%C%_cuda_backend_cuda_la_LIBADD = %D%/cuda/engine.lo %D%/cuda/stream.lo libbackendcpu.la -lm -lpthread
 $(%C%_cuda_backend_cuda_la_OBJECTS): | cpu_optimisers.h
+compile_emulated = $(LIBTOOL) --silent --tag=CC --mode=compile $(TEST_CXX) -x c++ -std=c++20 -fno-exceptions -fno-rtti
+compile_emulated += -ffp-contract=off -Wall -Wextra -Wno-unused-function -Wno-missing-field-initializers
+compile_emulated += -fvisibility=hidden -I$(top_srcdir)/%D%/cuda $(cuda_includes) $(CFLAGS)
 %D%/cuda/engine.lo: $(cuda_engine) $(wildcard $(cuda_shared)) $(top_srcdir)/%D%/cuda/cuda_runtime.h | cpu_optimisers.h
 	@$(MKDIR_P) %D%/cuda
 	@echo "  CXX      $@"
-	@$(LIBTOOL) --silent --tag=CC --mode=compile $(TEST_CXX) -x c++ -std=c++20 -fno-exceptions -fno-rtti -ffp-contract=off \
-	  -Wall -Wextra -Wno-unused-function -Wno-missing-field-initializers -fvisibility=hidden \
-	  -I$(top_srcdir)/%D%/cuda $(cuda_includes) $(CFLAGS) -c -o $@ $(top_srcdir)/backends/cuda/engine.cu
-unit_tests += %D%/unit/test_cuda
+	@$(compile_emulated) -c -o $@ $(top_srcdir)/backends/cuda/engine.cu
+%D%/cuda/stream.lo: $(cuda_stream) $(wildcard $(cuda_shared)) $(top_srcdir)/%D%/cuda/cuda_runtime.h | cpu_optimisers.h
+	@$(MKDIR_P) %D%/cuda
+	@echo "  CXX      $@"
+	@$(compile_emulated) -c -o $@ $(top_srcdir)/backends/cuda/stream.cu
+unit_tests += %D%/unit/test_cuda %D%/unit/test_cuda_stream
 EXTRA_%C%_unit_test_cuda_DEPENDENCIES = %D%/cuda/backend-cuda.la
+EXTRA_%C%_unit_test_cuda_stream_DEPENDENCIES = %D%/cuda/backend-cuda.la
 endif
 
 test_helpers = %D%/cli/json-value %D%/cli/metric-tables %D%/cli/sql

@@ -9,10 +9,10 @@
 
 /* --- ops.c --- */
 
-/* Has the engine this op? */
+/* Has the block engine this op? */
 bool backend_cuda_has_op(enum tutti_op op);
-/* TUTTI_ERROR_UNSUPPORTED if a layer works on pixels. */
-enum tutti_status backend_cuda_check_tables(tutti_context *context, const tutti_network *network);
+/* The first layer that works on pixels, which makes the network one for the stream engine; NULL: there is none. */
+const struct tutti_layer *backend_cuda_first_image(const tutti_network *network);
 
 /* --- device.c --- */
 
@@ -20,12 +20,31 @@ struct cuda_device {
   uint32_t multiprocessors;
   uint32_t most_workers;                                       /* threads of a block that compute */
   size_t shared_block, shared_multiprocessor, shared_reserved; /* bytes */
+  uint32_t stream_blocks;                                      /* of a grid of the stream engine */
 };
 /* Is there a driver and a device that this build runs on? If not, say why. */
 bool backend_cuda_available(char *why, size_t why_size);
 enum tutti_status backend_cuda_device_open(tutti_context *context, struct cuda_device *device);
 /* Free and all memory of the device, in bytes. */
 enum tutti_status backend_cuda_device_memory(tutti_context *context, size_t *free_bytes, size_t *total);
+
+/* --- the stream engine, for networks of images (stream_*.c); without cuDNN, stream_without.c --- */
+
+/* Is it in this build? */
+bool backend_cuda_stream_is_built(void);
+bool backend_cuda_stream_has_op(enum tutti_op op);
+enum tutti_status backend_cuda_images_train_many(tutti_context *context, const struct cuda_device *device, size_t count,
+                                                 const struct tutti_job *const *jobs,
+                                                 struct tutti_outcome *const *outcomes,
+                                                 void (*done)(void *argument, size_t index), void *argument);
+enum tutti_status backend_cuda_images_gradient(tutti_context *context, const struct cuda_device *device,
+                                               const struct tutti_job *job, const tutti_tensors *weights, double *loss,
+                                               tutti_tensors **gradient);
+enum tutti_status backend_cuda_images_need(tutti_context *context, const struct cuda_device *device,
+                                           const struct tutti_job *job, size_t *bytes);
+enum tutti_status backend_cuda_images_predict(tutti_context *context, const struct cuda_device *device,
+                                              const struct tutti_job *job, const tutti_tensors *weights,
+                                              const tutti_split *split, float *out, float *epistemic);
 
 /* --- pool.c, predict.c --- */
 

@@ -1,6 +1,7 @@
-/* cuda.c - backend `cuda`: trains a pool of small dense networks at once on a GPU, each by one thread block, from its
-   first epoch to its last, and answers single questions on the processor. Parameters, initial weights, mini-batches and dropout masks are those of backend cpu, so that
-   losses can be compared step by step. See docs/backend-cuda.md. */
+/* cuda.c - backend `cuda`: trains a pool of networks at once on a GPU. A small dense network is one thread block's,
+   from its first epoch to its last (the block engine); a network of images runs layer by layer on a stream of its own
+   (the stream engine). Single questions are answered on the processor. Parameters, initial weights, mini-batches and
+   dropout masks are those of backend cpu, so that losses can be compared step by step. See docs/backend-cuda.md. */
 #include "backend_impl.h"
 
 #include <stdio.h>
@@ -31,18 +32,24 @@ static void backend_destroy_cuda(void *self) { tutti_free(self); }
 
 static bool backend_supports_cuda(void *self, enum tutti_op op) {
   (void)self;
-  return backend_cuda_has_op(op);
+  return backend_cuda_has_op(op) || backend_cuda_stream_has_op(op);
 }
+
+/* Networks of images are the stream engine's. */
+static bool is_image(const struct tutti_job *job) { return backend_cuda_first_image(job->network) != NULL; }
 
 static bool supports_layer_cuda(void *self, const struct tutti_layer *layer) {
   return backend_supports_cuda(self, layer->op) && backend_cpu_knows(layer);
 }
 
 /* Parameters of backend cpu that this one does not have. */
-static enum tutti_status check_config(tutti_context *context, const struct cpu_config *config) {
+static enum tutti_status check_config(tutti_context *context, const struct tutti_job *job) {
+  const struct cpu_config *config = job->config;
   const char *lacks = config->optimiser == CPU_LBFGS ? "optimiser = lbfgs"
                       : config->average > 0          ? "average"
-                                                     : backend_cpu_augments(config);
+                      : !is_image(job)               ? backend_cpu_augments(config)
+                      : config->prediction_draws > 0 ? "prediction_draws"
+                                                     : NULL;
   if (lacks)
     return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED,
                       "backend.%s: backend cuda does not have it; leave it out, or take backend cpu", lacks);
@@ -52,7 +59,8 @@ static enum tutti_status check_config(tutti_context *context, const struct cpu_c
 static enum tutti_status check_memory(struct cuda_backend *backend, tutti_context *context,
                                       const struct tutti_job *job) {
   size_t need, room, total;
-  TUTTI_TRY(context, backend_cuda_need(context, &backend->device, job, &need));
+  TUTTI_TRY(context, is_image(job) ? backend_cuda_images_need(context, &backend->device, job, &need)
+                                   : backend_cuda_need(context, &backend->device, job, &need));
   TUTTI_TRY(context, backend_cuda_device_memory(context, &room, &total));
   if (need > total)
     return TUTTI_FAIL(context, TUTTI_ERROR_MEMORY,
@@ -62,10 +70,28 @@ static enum tutti_status check_memory(struct cuda_backend *backend, tutti_contex
   return TUTTI_OK;
 }
 
+/* Has the engine whose network it is all of its ops? */
+static enum tutti_status check_engine(tutti_context *context, const tutti_network *network) {
+  const struct tutti_layer *image = backend_cuda_first_image(network);
+  if (image && !backend_cuda_stream_is_built())
+    return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED,
+                      "layer %s: backend cuda has no op %s for images, because it was built without cuDNN; backend cpu "
+                      "has it",
+                      image->label, image->op_name);
+  for (size_t i = 0; i < tutti_network_layers(network); i++) {
+    const struct tutti_layer *layer = tutti_network_layer(network, i);
+    if (!(image ? backend_cuda_stream_has_op(layer->op) : backend_cuda_has_op(layer->op)))
+      return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED,
+                        "layer %s: backend cuda has no op %s in networks of %s; backend cpu has it", layer->label,
+                        layer->op_name, image ? "images" : "tables");
+  }
+  return TUTTI_OK;
+}
+
 static enum tutti_status backend_check_cuda(void *self, tutti_context *context, const struct tutti_job *job) {
   if (!job->network)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "backend cuda trains networks, and this job has none");
-  TUTTI_TRY(context, check_config(context, job->config));
+  TUTTI_TRY(context, check_config(context, job));
   TUTTI_TRY(context, backend_cpu_draws_check(context, job));
   for (size_t i = 0; i < tutti_network_layers(job->network); i++) {
     const struct tutti_layer *layer = tutti_network_layer(job->network, i);
@@ -73,7 +99,7 @@ static enum tutti_status backend_check_cuda(void *self, tutti_context *context, 
       return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "layer %s: backend cuda has no op %s%s", layer->label,
                         layer->op_name, backend_supports_cuda(self, layer->op) ? " with these attributes" : "");
   }
-  TUTTI_TRY(context, backend_cuda_check_tables(context, job->network));
+  TUTTI_TRY(context, check_engine(context, job->network));
   TUTTI_TRY(context, backend_cpu_check_head(context, job));
   return job->train ? check_memory(self, context, job) : TUTTI_OK;
 }
@@ -90,6 +116,36 @@ static size_t backend_capacity_cuda(void *self) {
   return 2 * (size_t)backend->device.multiprocessors;
 }
 
+/* Jobs of one engine among all. */
+struct share {
+  const struct tutti_job **jobs;
+  struct tutti_outcome **outcomes;
+  size_t *indices, count;
+  void (*done)(void *argument, size_t index);
+  void *argument;
+};
+
+static void share_done(void *argument, size_t index) {
+  const struct share *share = argument;
+  share->done(share->argument, share->indices[index]);
+}
+
+static enum tutti_status train_share(struct cuda_backend *backend, tutti_context *context, struct share *share,
+                                     size_t count, const struct tutti_job *const *jobs,
+                                     struct tutti_outcome *const *outcomes, bool images) {
+  share->count = 0;
+  for (size_t i = 0; i < count; i++)
+    if (is_image(jobs[i]) == images) {
+      share->jobs[share->count] = jobs[i];
+      share->outcomes[share->count] = outcomes[i];
+      share->indices[share->count++] = i;
+    }
+  if (share->count == 0)
+    return TUTTI_OK;
+  return (images ? backend_cuda_images_train_many : backend_cuda_train_many)(
+      context, &backend->device, share->count, share->jobs, share->outcomes, share_done, share);
+}
+
 static enum tutti_status backend_train_many_cuda(void *self, tutti_context *context, size_t count,
                                                  const struct tutti_job *const *jobs,
                                                  struct tutti_outcome *const *outcomes,
@@ -100,7 +156,18 @@ static enum tutti_status backend_train_many_cuda(void *self, tutti_context *cont
     TUTTI_TAKE(&job, jobs[i]);
     TUTTI_TRY(context, check_data(self, context, &job));
   }
-  return backend_cuda_train_many(context, &backend->device, count, jobs, outcomes, done, argument);
+  struct share share = {.done = done, .argument = argument};
+  enum tutti_status status;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof(struct tutti_job *), &share.jobs));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof(struct tutti_outcome *), &share.outcomes));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *share.indices, &share.indices));
+  TUTTI_TRY_OUT(context, train_share(backend, context, &share, count, jobs, outcomes, false));
+  TUTTI_TRY_OUT(context, train_share(backend, context, &share, count, jobs, outcomes, true));
+out:
+  tutti_free(share.jobs);
+  tutti_free(share.outcomes);
+  tutti_free(share.indices);
+  return status;
 }
 
 static void nobody(void *argument, size_t index) { (void)argument, (void)index; }
@@ -124,7 +191,8 @@ static enum tutti_status backend_predict_parts_cuda(void *self, tutti_context *c
   job.train = job.validation = NULL;
   TUTTI_TRY(context, backend_check_cuda(self, context, &job));
   TUTTI_TRY(context, backend_cpu_check_split(context, &job, split));
-  return backend_cuda_predict(context, &backend->device, &job, weights, split, out, epistemic);
+  return (is_image(&job) ? backend_cuda_images_predict : backend_cuda_predict)(context, &backend->device, &job, weights,
+                                                                               split, out, epistemic);
 }
 
 static enum tutti_status backend_predict_cuda(void *self, tutti_context *context, const struct tutti_job *job,
@@ -172,7 +240,8 @@ static enum tutti_status backend_gradient_cuda(void *self, tutti_context *contex
   struct tutti_job job;
   TUTTI_TAKE(&job, theirs);
   TUTTI_TRY(context, check_data(self, context, &job));
-  return backend_cuda_gradient(context, &backend->device, &job, weights, loss, gradient);
+  return (is_image(&job) ? backend_cuda_images_gradient : backend_cuda_gradient)(context, &backend->device, &job,
+                                                                                 weights, loss, gradient);
 }
 
 static uint32_t backend_epochs_cuda(void *self, const void *config) {
@@ -203,7 +272,7 @@ static const struct tutti_backend_ops cuda_ops = {
 static const struct tutti_descriptor cuda_descriptor = {
     TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_BACKEND, "cuda"),
     .version = "1.0",
-    .summary = "Trains many dense networks at once on a GPU.",
+    .summary = "Trains many networks at once on a GPU.",
     .source = "",
     .licence = "Apache-2.0",
     .params = {backend_cpu_params, CPU_PARAMS, sizeof(struct tutti_param), sizeof(struct cpu_config)},

@@ -4,7 +4,8 @@
 
 #include <stdio.h>
 
-enum { OLDEST = 8 }; /* the first compute capability that the kernels are compiled for */
+enum { OLDEST = 8 };      /* the first compute capability that the kernels are compiled for */
+enum { MOST_BLOCKS = 8 }; /* of 256 threads to a multiprocessor */
 
 enum tutti_status backend_cuda_status(tutti_context *context, cudaError_t error, const char *doing) {
   if (error == cudaSuccess)
@@ -40,7 +41,7 @@ static enum tutti_status attribute(tutti_context *context, enum cudaDeviceAttr w
 
 enum tutti_status backend_cuda_device_open(tutti_context *context, struct cuda_device *device) {
   char why[256];
-  size_t processors, threads;
+  size_t processors, threads, blocks;
   if (!backend_cuda_available(why, sizeof why))
     return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "backend cuda: %s", why);
   CUDA_TRY(context, cudaSetDevice(0));
@@ -49,7 +50,9 @@ enum tutti_status backend_cuda_device_open(tutti_context *context, struct cuda_d
   TUTTI_TRY(context, attribute(context, cudaDevAttrMaxSharedMemoryPerBlockOptin, &device->shared_block));
   TUTTI_TRY(context, attribute(context, cudaDevAttrMaxSharedMemoryPerMultiprocessor, &device->shared_multiprocessor));
   TUTTI_TRY(context, attribute(context, cudaDevAttrReservedSharedMemoryPerBlock, &device->shared_reserved));
+  TUTTI_TRY(context, attribute(context, cudaDevAttrMaxBlocksPerMultiprocessor, &blocks));
   device->multiprocessors = (uint32_t)processors;
+  device->stream_blocks = (uint32_t)(processors * (blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS));
   device->most_workers = threads < CUDA_MOST_WORKERS ? (uint32_t)threads : CUDA_MOST_WORKERS;
   CUDA_TRY(context, backend_cuda_allow_shared((uint32_t)device->shared_block));
   return TUTTI_OK;

@@ -202,7 +202,6 @@ enum tutti_status backend_cuda_lower(tutti_context *context, const struct cuda_d
       .context = context, .program = program, .training = training, .draws = !training && config->prediction_draws > 0};
   enum tutti_status status;
   memset(program, 0, sizeof *program);
-  TUTTI_TRY(context, backend_cuda_check_tables(context, job->network));
   TUTTI_TRY_OUT(context, backend_cpu_plan_describe(context, job->network, job->task, rows, &purpose, &program->plan));
   struct cpu_plan *plan = program->plan;
   size_t nodes = plan->node_count, edges = 0;

@@ -1,4 +1,4 @@
-/* ops.c - what the block engine can compute. */
+/* ops.c - what the block engine can compute, and which networks are the stream engine's. */
 #include "backend_impl.h"
 
 bool backend_cuda_has_op(enum tutti_op op) {
@@ -27,7 +27,7 @@ bool backend_cuda_has_op(enum tutti_op op) {
 }
 
 /* The input may be an image if nothing but flattens reads it. */
-enum tutti_status backend_cuda_check_tables(tutti_context *context, const tutti_network *network) {
+const struct tutti_layer *backend_cuda_first_image(const tutti_network *network) {
   for (size_t i = 1; i < tutti_network_layers(network); i++) {
     const struct tutti_layer *layer = tutti_network_layer(network, i);
     bool image = layer->shape.height > 1 || layer->shape.width > 1;
@@ -36,9 +36,7 @@ enum tutti_status backend_cuda_check_tables(tutti_context *context, const tutti_
       image = image || shape.height > 1 || shape.width > 1;
     }
     if (image)
-      return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED,
-                        "layer %s: backend cuda has no op %s for images, only for tables; backend cpu has it",
-                        layer->label, layer->op_name);
+      return layer;
   }
-  return TUTTI_OK;
+  return NULL;
 }

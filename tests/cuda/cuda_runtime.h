@@ -5,8 +5,8 @@
 
    What the emulated machine is like stands in the environment: TUTTI_EMULATED_DEVICES (1; 0: no device; -1: no driver),
    TUTTI_EMULATED_MAJOR (9, of the compute capability), TUTTI_EMULATED_MEMORY (1024 MiB), TUTTI_EMULATED_SEED (1, of the
-   order of fibers), TUTTI_EMULATED_THREADS (64, the most of a block that compute), TUTTI_EMULATED_FAULT (set: every
-   launch fails). */
+   order of fibers), TUTTI_EMULATED_THREADS (64, the most of a block that compute), TUTTI_EMULATED_BLOCKS (2, to a
+   multiprocessor), TUTTI_EMULATED_FAULT (set: every launch fails). */
 #ifndef EMULATED_CUDA_RUNTIME_H
 #define EMULATED_CUDA_RUNTIME_H
 
@@ -32,13 +32,14 @@ enum {
   cudaErrorNotReady = 600,
   cudaErrorLaunchFailure = 719
 };
-enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2 };
+enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2, cudaMemcpyDeviceToDevice = 3 };
 enum cudaDeviceAttr {
   cudaDevAttrMultiProcessorCount = 16,
   cudaDevAttrComputeCapabilityMajor = 75,
   cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
   cudaDevAttrMaxSharedMemoryPerBlockOptin = 97,
   cudaDevAttrMaxThreadsPerBlock = 1,
+  cudaDevAttrMaxBlocksPerMultiprocessor = 106,
   cudaDevAttrReservedSharedMemoryPerBlock = 111
 };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };

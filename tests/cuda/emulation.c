@@ -41,6 +41,9 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
   case cudaDevAttrReservedSharedMemoryPerBlock:
     *value = 1 << 10;
     break;
+  case cudaDevAttrMaxBlocksPerMultiprocessor:
+    *value = (int)setting("TUTTI_EMULATED_BLOCKS", 2);
+    break;
   case cudaDevAttrMaxThreadsPerBlock: /* few, so that tests are quick */
     *value = (int)setting("TUTTI_EMULATED_THREADS", 64);
     break;
@@ -141,7 +144,7 @@ cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned flags) 
 
 /* --- streams --- */
 
-enum work_kind { WORK_COPY, WORK_FILL, WORK_LAUNCH, WORK_END };
+enum work_kind { WORK_COPY, WORK_FILL, WORK_LAUNCH, WORK_CALL, WORK_END };
 
 struct work {
   struct work *next;
@@ -173,6 +176,9 @@ static cudaError_t do_work(struct work *work) {
     if (getenv("TUTTI_EMULATED_FAULT"))
       return cudaErrorLaunchFailure;
     return emulated_run_grid(&work->launch, (uint64_t)setting("TUTTI_EMULATED_SEED", 1));
+  case WORK_CALL:
+    work->launch.run(work->launch.argument);
+    return cudaSuccess;
   case WORK_END:
     break;
   }
@@ -202,6 +208,7 @@ static void *run_stream(void *argument) {
     free(work);
   }
   (void)pthread_mutex_unlock(&stream->lock);
+  emulated_forget_stacks();
   return NULL;
 }
 
@@ -290,4 +297,12 @@ void emulated_start(const char *kernel, unsigned blocks, unsigned threads, size_
                                                      .shared = shared,
                                                      .run = run,
                                                      .argument = argument}});
+}
+
+cudaError_t emulated_call(cudaStream_t stream, void (*run)(void *argument), const void *argument, size_t size) {
+  void *copy = malloc(size);
+  if (!copy)
+    return cudaErrorMemoryAllocation;
+  memcpy(copy, argument, size);
+  return give(stream, (struct work){.kind = WORK_CALL, .launch = {.run = run, .argument = copy}});
 }

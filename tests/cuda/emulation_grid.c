@@ -132,12 +132,39 @@ static cudaError_t run_all(struct grid *grid) {
   return cudaSuccess;
 }
 
+/* The stacks of the last launch on this thread of the host, for the next: to map them anew costs more than most
+   launches. AddressSanitizer remembers what lay on them, so there they are new each time. */
+static __thread char *kept_stacks;
+static __thread size_t kept_size;
+
+void emulated_forget_stacks(void) {
+  if (kept_stacks)
+    (void)munmap(kept_stacks, kept_size);
+  kept_stacks = NULL;
+  kept_size = 0;
+}
+
+static char *stacks_of(size_t size) {
+#if defined(__SANITIZE_ADDRESS__)
+  emulated_forget_stacks();
+#endif
+  if (kept_size >= size)
+    return kept_stacks;
+  emulated_forget_stacks();
+  char *stack = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (stack == MAP_FAILED)
+    return NULL;
+  kept_stacks = stack;
+  kept_size = size;
+  return stack;
+}
+
 cudaError_t emulated_run_grid(const struct emulated_launch *launch, uint64_t seed) {
   struct grid grid = {.launch = launch, .random = seed + 88172645463325252u};
   grid.thread_count = launch->blocks * launch->threads;
-  size_t stacks = (size_t)grid.thread_count * FIBER_STACK, floats = launch->shared / sizeof(float) + 4;
-  char *stack = mmap(NULL, stacks, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (stack == MAP_FAILED)
+  size_t floats = launch->shared / sizeof(float) + 4;
+  char *stack = stacks_of((size_t)grid.thread_count * FIBER_STACK);
+  if (!stack)
     return cudaErrorMemoryAllocation;
   grid.threads = calloc(grid.thread_count, sizeof *grid.threads);
   grid.blocks = calloc(launch->blocks, sizeof *grid.blocks);
@@ -171,6 +198,5 @@ cudaError_t emulated_run_grid(const struct emulated_launch *launch, uint64_t see
   free(grid.threads);
   free(grid.blocks);
   free(grid.order);
-  (void)munmap(stack, stacks);
   return error;
 }

@@ -1,0 +1,357 @@
+/* stream_plan.c - from the plan of backend cpu to a program of the stream engine: one block of the device's memory
+   holds all that a network needs. Values and gradients whose lives do not meet share places, as on the processor
+   (backends/cpu/lives.c); what nodes need while they work, all of them share. */
+#include "stream_host_impl.h"
+
+#include <string.h>
+
+/* --- what it can compute --- */
+
+bool backend_cuda_stream_has_op(enum tutti_op op) {
+  switch (op) {
+  case TUTTI_OP_CONV2D:
+  case TUTTI_OP_MAX_POOL:
+  case TUTTI_OP_AVERAGE_POOL:
+  case TUTTI_OP_GLOBAL_POOL:
+  case TUTTI_OP_FACTORISED_REDUCE:
+  case TUTTI_OP_INPUT:
+  case TUTTI_OP_DENSE:
+  case TUTTI_OP_ACTIVATION:
+  case TUTTI_OP_ADD:
+  case TUTTI_OP_MEAN:
+  case TUTTI_OP_CONCAT:
+  case TUTTI_OP_BATCH_NORM:
+  case TUTTI_OP_DROPOUT:
+  case TUTTI_OP_DROP_PATH:
+  case TUTTI_OP_IDENTITY:
+  case TUTTI_OP_ZERO:
+  case TUTTI_OP_DETACH:
+  case TUTTI_OP_FLATTEN:
+  case TUTTI_OP_HEAD_SOFTMAX:
+  case TUTTI_OP_HEAD_GAUSSIAN:
+  case TUTTI_OP_HEAD_LINEAR:
+    return true;
+  default:
+    return false;
+  }
+}
+
+/* --- how nodes are computed --- */
+
+static bool is_product(const struct cpu_node *node) {
+  return node->op == TUTTI_OP_DENSE || (node->op == TUTTI_OP_CONV2D && node->form == CPU_POINTWISE);
+}
+
+static bool is_library_conv(const struct cpu_node *node) {
+  return node->op == TUTTI_OP_CONV2D && node->form == CPU_PATCHES;
+}
+
+static bool is_grouped(const struct cpu_node *node) {
+  return node->op == TUTTI_OP_CONV2D && (node->form == CPU_DEPTHWISE || node->form == CPU_GROUPED);
+}
+
+bool backend_cuda_stream_reads_directly(const struct cpu_plan *plan, const struct stream_node *to,
+                                        const struct cpu_node *node) {
+  const struct cpu_edge *edge = &node->edges[0];
+  return node->edge_count == 1 && !edge->relu && !plan->nodes[edge->source].lazy && !to->padded &&
+         node->op != TUTTI_OP_FACTORISED_REDUCE;
+}
+
+/* A product writes the channels that count; a convolution by cuDNN all, as its filter is 0 beyond them. */
+bool backend_cuda_stream_writes_directly(const struct cpu_plan *plan, const struct stream_node *to,
+                                         const struct cpu_node *node) {
+  const struct cpu_edge *edge = &node->edges[0];
+  const struct cpu_node *source = &plan->nodes[edge->source];
+  bool whole = is_library_conv(node) || source->ld == source->width || !edge->first;
+  return node->edge_count == 1 && !edge->relu && !to->padded && !source->through && whole &&
+         node->op != TUTTI_OP_FACTORISED_REDUCE;
+}
+
+/* cuDNN pads both ends alike. */
+static bool pads_alike(uint32_t in, uint32_t out, uint32_t kernel, const struct cpu_window *w, size_t before) {
+  size_t span = (kernel - 1) * w->dilation + 1, whole = in + 2 * before;
+  return whole >= span && (whole - span) / w->stride + 1 == out;
+}
+
+static void shape_conv(const struct cpu_plan *plan, const struct cpu_node *node, struct stream_node *to) {
+  const struct cpu_window *w = &node->window;
+  const struct cpu_node *source = &plan->nodes[node->edges[0].source];
+  struct stream_conv c = {.in_height = (uint32_t)w->in_height,
+                          .in_width = (uint32_t)w->in_width,
+                          .in_ld = (uint32_t)source->ld,
+                          .out_height = (uint32_t)w->out_height,
+                          .out_width = (uint32_t)w->out_width,
+                          .out_ld = (uint32_t)node->ld,
+                          .kernel_height = (uint32_t)w->kernel_height,
+                          .kernel_width = (uint32_t)w->kernel_width,
+                          .stride = (uint32_t)w->stride,
+                          .dilation = (uint32_t)w->dilation,
+                          .top = (uint32_t)w->top,
+                          .left = (uint32_t)w->left};
+  to->padded = !pads_alike(c.in_height, c.out_height, c.kernel_height, w, w->top) ||
+               !pads_alike(c.in_width, c.out_width, c.kernel_width, w, w->left);
+  if (to->padded) {
+    c.in_height = (uint32_t)w->padded_height;
+    c.in_width = (uint32_t)w->padded_width;
+    c.top = c.left = 0;
+  }
+  to->conv = c;
+}
+
+/* --- places --- */
+
+struct layout {
+  struct stream_program *program;
+  size_t floats;
+};
+
+static size_t whole_lines(size_t floats) { return (floats + 63) / 64 * 64; }
+
+static size_t reserve(struct layout *l, size_t floats) {
+  size_t at = l->floats;
+  l->floats += whole_lines(floats);
+  return at;
+}
+
+static size_t larger_of(size_t a, size_t b) { return a > b ? a : b; }
+
+/* Enough chunks to fill a device, none of them tiny, and room for their sums. */
+static size_t most_chunks(size_t cells, size_t columns) {
+  enum { MOST = 1024, SHORTEST = 32, PARTIAL = 1 << 20 };
+  size_t count = (cells + SHORTEST - 1) / SHORTEST, room = PARTIAL / columns;
+  count = count < MOST ? count : MOST;
+  count = count < room ? count : room;
+  return count < 1 ? 1 : count;
+}
+
+struct stream_chunks backend_cuda_stream_chunks(size_t cells, size_t columns) {
+  size_t count = most_chunks(cells, columns), size = (cells + count - 1) / count;
+  return (struct stream_chunks){(uint32_t)size, (uint32_t)((cells + size - 1) / size)};
+}
+
+/* Doubles of two partial sums of so many columns, for any number of rows up to the plan's. */
+static size_t partial_sums(size_t cells, size_t columns) { return 2 * most_chunks(cells, columns) * columns; }
+
+/* Floats that a node needs while it works. */
+struct needs {
+  size_t view, across, gradient, input_gradient, filter, partial;
+};
+
+static void grouped_needs(const struct cpu_plan *plan, const struct cpu_node *node, struct needs *needs) {
+  size_t groups = (size_t)node->attributes->groups;
+  const struct cpu_node *source = &plan->nodes[node->edges[0].source];
+  needs->partial = larger_of(needs->partial, partial_sums(plan->rows * node->pixels,
+                                                          node->tap_count * (source->width / groups) * node->width));
+}
+
+static struct needs needs_of(const struct stream_program *program, size_t index) {
+  const struct cpu_plan *plan = program->plan;
+  const struct cpu_node *node = &plan->nodes[index];
+  const struct stream_node *to = &program->nodes[index];
+  size_t cells = plan->rows * node->pixels;
+  struct needs needs = {0};
+  bool reduce = node->op == TUTTI_OP_FACTORISED_REDUCE;
+  if (node->norm != CPU_NONE)
+    needs.gradient = cells * node->ld;
+  if (node->op == TUTTI_OP_BATCH_NORM || node->bias != CPU_NONE)
+    needs.partial = partial_sums(cells, node->width);
+  if (backend_cpu_is_head(node->op))
+    needs.partial = plan->rows * plan->outputs;
+  if (is_grouped(node))
+    grouped_needs(plan, node, &needs);
+  if (is_product(node) || reduce) {
+    const struct cpu_node *source = &plan->nodes[node->edges[0].source];
+    if (source->through)
+      needs.across = cells * source->ld;
+    else if (!backend_cuda_stream_reads_directly(plan, to, node))
+      needs.view = cells * node->input_ld;
+    if (!backend_cuda_stream_writes_directly(plan, to, node))
+      needs.input_gradient = cells * larger_of(node->inputs, source->ld);
+  } else if (is_library_conv(node)) {
+    const struct stream_conv *c = &to->conv;
+    size_t input = plan->rows * c->in_height * c->in_width * c->in_ld;
+    needs.filter = (size_t)c->out_ld * c->kernel_height * c->kernel_width * c->in_ld;
+    if (!backend_cuda_stream_reads_directly(plan, to, node))
+      needs.view = input;
+    if (!backend_cuda_stream_writes_directly(plan, to, node))
+      needs.input_gradient = input;
+  }
+  return needs;
+}
+
+static void reserve_scratch(struct layout *l) {
+  struct stream_program *program = l->program;
+  struct needs most = {0};
+  for (size_t i = 0; i < program->plan->node_count; i++) {
+    struct needs one = needs_of(program, i);
+    for (size_t k = 0; k < sizeof most / sizeof(size_t); k++)
+      ((size_t *)&most)[k] = larger_of(((size_t *)&most)[k], ((size_t *)&one)[k]);
+  }
+  program->view = reserve(l, most.view);
+  program->across = reserve(l, most.across);
+  program->filter = reserve(l, most.filter);
+  program->partial = reserve(l, 2 * most.partial);
+  program->products = reserve(l, STREAM_PRODUCT_BYTES / sizeof(float));
+  program->convolutions = reserve(l, (program->convolution_bytes + 3) / sizeof(float));
+  if (!program->training)
+    return;
+  program->gradient = reserve(l, most.gradient);
+  program->input_gradient = reserve(l, most.input_gradient);
+  program->filter_gradient = reserve(l, most.filter);
+}
+
+static void reserve_fixed(struct layout *l, const struct stream_purpose *purpose) {
+  struct stream_program *program = l->program;
+  const struct cpu_plan *plan = program->plan;
+  program->weights = reserve(l, plan->floats);
+  if (program->training) {
+    program->gradients = reserve(l, plan->floats);
+    program->first = reserve(l, plan->floats);
+    program->second = reserve(l, plan->floats);
+    program->kept = reserve(l, plan->floats);
+    program->squares = reserve(l, 2 * (size_t)program->piece_count);
+    program->scales = reserve(l, program->segment_count);
+  }
+  program->state = reserve(l, (sizeof(struct stream_state) + 3) / 4);
+  program->config = reserve(l, (sizeof(struct cpu_config) + 3) / 4);
+  program->class_weights = reserve(l, 2 * plan->outputs);
+  program->pieces_at = reserve(l, program->piece_count * sizeof(struct stream_piece) / 4);
+  program->starts_at = reserve(l, program->segment_count + 1);
+  program->order = reserve(l, purpose->order);
+  program->staging = reserve(l, purpose->staging);
+  program->out = reserve(l, purpose->out);
+  for (size_t i = 0; i < plan->node_count; i++) {
+    const struct cpu_node *node = &plan->nodes[i];
+    if (node->op == TUTTI_OP_BATCH_NORM)
+      program->nodes[i].statistics = reserve(l, CUDA_STATISTICS * node->ld);
+    if (program->training && backend_cpu_keeps_slope(node))
+      program->nodes[i].slope = reserve(l, plan->rows * node->pixels * node->ld);
+  }
+}
+
+static enum tutti_status place_arrays(tutti_context *context, struct layout *l) {
+  struct stream_program *program = l->program;
+  const struct cpu_plan *plan = program->plan;
+  struct cpu_array *values = NULL, *gradients = NULL, **order = NULL;
+  enum tutti_status status;
+  size_t floor = l->floats;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, plan->node_count, sizeof *values, &values));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, plan->node_count, sizeof *gradients, &gradients));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, 2 * plan->node_count, sizeof(struct cpu_array *), &order));
+  backend_cpu_find_lives(plan, program->training, values, gradients);
+  size_t count = backend_cpu_order_arrays(plan, values, gradients, order);
+  for (size_t k = 0; k < count; k++) {
+    order[k]->at = backend_cpu_lowest_place(order, k, floor, whole_lines);
+    l->floats = larger_of(l->floats, order[k]->at + whole_lines(order[k]->size));
+  }
+  for (size_t i = 0; i < plan->node_count; i++) {
+    program->nodes[i].value = values[i].used ? values[i].at : STREAM_NONE;
+    program->nodes[i].gradient = gradients[i].used ? gradients[i].at : STREAM_NONE;
+  }
+out:
+  tutti_free(values);
+  tutti_free(gradients);
+  tutti_free(order);
+  return status;
+}
+
+/* --- weights in pieces --- */
+
+static enum tutti_status cut_weights(tutti_context *context, struct stream_program *program) {
+  const struct cpu_plan *plan = program->plan;
+  size_t pieces = 0;
+  for (size_t s = 0; s < plan->segment_count; s++)
+    pieces += (plan->segments[s].rows * plan->segments[s].ld + STREAM_PIECE - 1) / STREAM_PIECE;
+  TUTTI_TRY(context, tutti_alloc(context, pieces + 1, sizeof *program->pieces, &program->pieces));
+  TUTTI_TRY(context, tutti_alloc(context, plan->segment_count + 1, sizeof *program->starts, &program->starts));
+  for (size_t s = 0; s < plan->segment_count; s++) {
+    const struct cpu_segment *segment = &plan->segments[s];
+    size_t size = segment->rows * segment->ld;
+    if (!backend_cpu_steps(segment))
+      continue;
+    for (size_t at = 0; at < size; at += STREAM_PIECE)
+      program->pieces[program->piece_count++] = (struct stream_piece){
+          (uint32_t)(segment->offset + at), (uint32_t)(size - at < STREAM_PIECE ? size - at : STREAM_PIECE),
+          program->segment_count, segment->decay};
+    program->starts[++program->segment_count] = program->piece_count;
+  }
+  return TUTTI_OK;
+}
+
+/* --- a program --- */
+
+static enum tutti_status choose_algorithms(tutti_context *context, struct stream_library *library,
+                                           struct stream_program *program) {
+  const struct cpu_plan *plan = program->plan;
+  for (size_t i = 0; i < plan->node_count; i++) {
+    const struct cpu_node *node = &plan->nodes[i];
+    struct stream_node *to = &program->nodes[i];
+    to->value = to->gradient = to->slope = to->statistics = STREAM_NONE;
+    if (!is_library_conv(node))
+      continue;
+    shape_conv(plan, node, to);
+    for (uint32_t k = 0; k < program->row_count_count; k++) {
+      struct stream_conv conv = to->conv;
+      conv.rows = program->row_counts[k];
+      TUTTI_TRY(context, backend_cuda_library_choose(context, library, &conv, node->layer->label, program->training,
+                                                     &to->algorithms[k]));
+      program->convolution_bytes = larger_of(program->convolution_bytes, to->algorithms[k].workspace);
+    }
+  }
+  return TUTTI_OK;
+}
+
+/* Kernels count numbers of an array in 31 bits. */
+static enum tutti_status check_sizes(tutti_context *context, const struct stream_program *program) {
+  const struct cpu_plan *plan = program->plan;
+  for (size_t i = 0; i < plan->node_count; i++) {
+    const struct cpu_node *node = &plan->nodes[i];
+    const struct cpu_window *w = &node->window;
+    size_t input = larger_of(w->padded_height * w->padded_width * w->ld, node->pixels * node->input_ld);
+    if (plan->rows > INT32_MAX / larger_of(1, larger_of(input, node->pixels * node->ld)) || plan->floats > INT32_MAX)
+      return TUTTI_FAIL(context, TUTTI_ERROR_MEMORY,
+                        "layer %s: %zu rows at once have more than 2^31 numbers: lower batch_size", node->layer->label,
+                        plan->rows);
+  }
+  return TUTTI_OK;
+}
+
+enum tutti_status backend_cuda_stream_lower(tutti_context *context, struct stream_library *library,
+                                            const struct tutti_job *job, const struct stream_purpose *purpose,
+                                            struct stream_program *program) {
+  const struct cpu_purpose plain = {.gradients = purpose->training, .frozen = job->frozen};
+  struct layout layout = {.program = program};
+  enum tutti_status status;
+  memset(program, 0, sizeof *program);
+  program->training = purpose->training;
+  program->row_count_count = purpose->row_count_count;
+  for (uint32_t k = 0; k < purpose->row_count_count; k++)
+    program->row_counts[k] = purpose->row_counts[k];
+  TUTTI_TRY_OUT(context, backend_cpu_plan_describe(context, job->network, job->task, purpose->row_counts[0], &plain,
+                                                   &program->plan));
+  struct cpu_plan *plan = program->plan;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, plan->floats + 1, sizeof(float), &plan->arena));
+  plan->weights = plan->arena;
+  backend_cpu_decays(plan, job->config);
+  TUTTI_TRY_OUT(context, tutti_alloc(context, plan->node_count, sizeof *program->nodes, &program->nodes));
+  TUTTI_TRY_OUT(context, check_sizes(context, program));
+  TUTTI_TRY_OUT(context, choose_algorithms(context, library, program));
+  if (program->training)
+    TUTTI_TRY_OUT(context, cut_weights(context, program));
+  reserve_fixed(&layout, purpose);
+  reserve_scratch(&layout);
+  TUTTI_TRY_OUT(context, place_arrays(context, &layout));
+  program->bytes = layout.floats * sizeof(float);
+out:
+  if (status != TUTTI_OK)
+    backend_cuda_stream_release(program);
+  return status;
+}
+
+void backend_cuda_stream_release(struct stream_program *program) {
+  backend_cpu_plan_destroy(program->plan);
+  tutti_free(program->nodes);
+  tutti_free(program->pieces);
+  tutti_free(program->starts);
+  memset(program, 0, sizeof *program);
+}

@@ -1,0 +1,158 @@
+/* stream_predict.c - predictions of a split, some rows after the others, and the gradient of all training rows at
+   once. */
+#include "stream_host_impl.h"
+
+#include <string.h>
+
+enum { PREDICTED_ROWS = 64 };
+
+/* A network on the device for one question. */
+struct question {
+  struct stream_program program;
+  struct stream_run run;
+  struct cuda_data data;
+  struct cuda_split room; /* for the split */
+};
+
+/* Lower the network, with `weights`, and put it and a split there. */
+static enum tutti_status open_question(tutti_context *context, const struct cuda_device *device,
+                                       const struct tutti_job *job, const struct stream_purpose *purpose,
+                                       const tutti_tensors *weights, const tutti_split *split, struct question *q,
+                                       struct cuda_rows *rows) {
+  struct stream_run *run = &q->run;
+  void *memory;
+  run->context = context;
+  run->program = &q->program;
+  q->data.splits = &q->room;
+  CUDA_TRY(context, cudaStreamCreateWithFlags(&run->stream, cudaStreamNonBlocking));
+  run->place = backend_cuda_stream_place(device, run->stream);
+  TUTTI_TRY(context, backend_cuda_library_open(context, run->stream, &run->library));
+  TUTTI_TRY(context, backend_cuda_stream_lower(context, run->library, job, purpose, &q->program));
+  TUTTI_TRY(context, backend_cpu_weights_read(context, q->program.plan, weights));
+  TUTTI_TRY(context, backend_cuda_data_add(context, &q->data, split, purpose->training, run->stream, rows));
+  CUDA_TRY(context, cudaMalloc(&memory, q->program.bytes));
+  run->memory = memory;
+  TUTTI_TRY(context,
+            backend_cuda_library_lend(context, run->library, run->memory + q->program.products, STREAM_PRODUCT_BYTES,
+                                      run->memory + q->program.convolutions, q->program.convolution_bytes));
+  return backend_cuda_stream_load_program(run, job);
+}
+
+static void close_question(struct question *q) {
+  if (q->run.stream)
+    (void)cudaStreamSynchronize(q->run.stream);
+  backend_cuda_library_close(q->run.library);
+  (void)cudaFree(q->run.memory);
+  for (size_t i = 0; i < q->data.count; i++)
+    (void)cudaFree(q->data.splits[i].memory);
+  if (q->run.stream)
+    (void)cudaStreamDestroy(q->run.stream);
+  backend_cuda_stream_release(&q->program);
+}
+
+/* --- predictions --- */
+
+static enum tutti_status predict_chunk(struct question *q, const struct cuda_rows *rows, size_t begin, uint32_t count,
+                                       uint32_t width, float *out) {
+  struct stream_run *run = &q->run;
+  const struct cpu_plan *plan = q->program.plan;
+  const struct cpu_node *head = backend_cpu_plan_head(plan);
+  const struct cpu_node *source = &plan->nodes[head->edges[0].source];
+  struct stream_batch batch = {.rows = *rows};
+  const struct stream_pass pass = {.rows = count};
+  const struct stream_predict predict = {.value = backend_cuda_stream_value(run, head->edges[0].source),
+                                         .out = run->memory + q->program.out,
+                                         .op = (uint32_t)head->op,
+                                         .count = count,
+                                         .outputs = (uint32_t)plan->outputs,
+                                         .ld = (uint32_t)source->ld,
+                                         .width = width,
+                                         .variance = head->attributes->variance,
+                                         .scale = (float)head->attributes->scale,
+                                         .floor = (float)head->attributes->floor};
+  batch.rows.inputs += begin * rows->features;
+  backend_cuda_stream_load(run, &batch, count);
+  TUTTI_TRY(run->context, backend_cuda_stream_forward(run, &pass));
+  backend_cuda_stream_predict(&run->place, &predict);
+  CUDA_TRY(run->context, cudaGetLastError());
+  CUDA_TRY(run->context, cudaMemcpyAsync(out + begin * width, predict.out, count * width * sizeof *out,
+                                         cudaMemcpyDeviceToHost, run->stream));
+  CUDA_TRY(run->context, cudaStreamSynchronize(run->stream));
+  return TUTTI_OK;
+}
+
+enum tutti_status backend_cuda_images_predict(tutti_context *context, const struct cuda_device *device,
+                                              const struct tutti_job *job, const tutti_tensors *weights,
+                                              const tutti_split *split, float *out, float *epistemic) {
+  size_t rows = tutti_split_rows(split), width = tutti_predictions_width(job->task->kind, job->task->outputs);
+  uint32_t counts[2] = {PREDICTED_ROWS, (uint32_t)(rows % PREDICTED_ROWS)};
+  struct stream_purpose purpose = {
+      .row_counts = counts, .row_count_count = counts[1] ? 2 : 1, .out = PREDICTED_ROWS * width};
+  struct question question = {0};
+  struct cuda_rows inputs;
+  enum tutti_status status = TUTTI_OK;
+  for (size_t i = 0; epistemic && i < rows * tutti_epistemic_width(job->task->kind, job->task->outputs); i++)
+    epistemic[i] = 0; /* heads that say more of it are not here */
+  if (rows == 0)
+    return TUTTI_OK;
+  TUTTI_TRY_OUT(context, open_question(context, device, job, &purpose, weights, split, &question, &inputs));
+  for (size_t begin = 0; begin < rows; begin += PREDICTED_ROWS) {
+    size_t count = rows - begin < PREDICTED_ROWS ? rows - begin : PREDICTED_ROWS;
+    TUTTI_TRY_OUT(context, predict_chunk(&question, &inputs, begin, (uint32_t)count, (uint32_t)width, out));
+  }
+out:
+  close_question(&question);
+  return status;
+}
+
+/* --- the gradient of all rows --- */
+
+/* The L2 terms of the loss, added to both. */
+static void add_decay(const struct cpu_plan *plan, float *gradient, double *loss) {
+  for (size_t s = 0; s < plan->segment_count; s++) {
+    const struct cpu_segment *segment = &plan->segments[s];
+    double decay = (double)segment->decay;
+    for (size_t i = segment->offset; i < segment->offset + segment->rows * segment->ld; i++) {
+      double w = (double)plan->weights[i];
+      *loss += 0.5 * decay * w * w;
+      gradient[i] = (float)((double)gradient[i] + decay * w);
+    }
+  }
+}
+
+enum tutti_status backend_cuda_images_gradient(tutti_context *context, const struct cuda_device *device,
+                                               const struct tutti_job *job, const tutti_tensors *weights, double *loss,
+                                               tutti_tensors **made) {
+  uint32_t count = (uint32_t)tutti_split_rows(job->train);
+  const struct stream_purpose purpose = {.training = true, .row_counts = &count, .row_count_count = 1};
+  const struct stream_pass pass = {.rows = count, .training = true};
+  struct question question = {0};
+  struct stream_run *run = &question.run;
+  struct stream_state state;
+  struct stream_batch batch = {0};
+  float *gradient = NULL;
+  enum tutti_status status;
+  *made = NULL;
+  TUTTI_TRY_OUT(context, open_question(context, device, job, &purpose, weights, job->train, &question, &batch.rows));
+  const struct cpu_plan *plan = question.program.plan;
+  batch.state = (struct stream_state *)(void *)(run->memory + question.program.state);
+  if (job->class_weights)
+    batch.class_weights = (const double *)(void *)(run->memory + question.program.class_weights);
+  TUTTI_TRY_OUT(context, tutti_alloc(context, plan->floats, sizeof *gradient, &gradient));
+  backend_cuda_stream_load(run, &batch, count);
+  TUTTI_TRY_OUT(context, backend_cuda_stream_forward(run, &pass));
+  backend_cuda_stream_judge(run, &batch, count, true, false);
+  TUTTI_TRY_OUT(context, backend_cuda_stream_backward(run, &pass));
+  CUDA_TRY_OUT(context, cudaGetLastError());
+  CUDA_TRY_OUT(context, cudaMemcpyAsync(gradient, run->memory + question.program.gradients,
+                                        plan->floats * sizeof *gradient, cudaMemcpyDeviceToHost, run->stream));
+  CUDA_TRY_OUT(context, cudaMemcpyAsync(&state, batch.state, sizeof state, cudaMemcpyDeviceToHost, run->stream));
+  CUDA_TRY_OUT(context, cudaStreamSynchronize(run->stream));
+  *loss = state.loss;
+  add_decay(plan, gradient, loss);
+  status = backend_cpu_weights_write(context, plan, gradient, true, made);
+out:
+  close_question(&question);
+  tutti_free(gradient);
+  return status;
+}
