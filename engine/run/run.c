@@ -210,8 +210,9 @@ static enum tutti_status count_places(struct tutti_manager *manager) {
               " trials may be outstanding at once, so of %zu workers no more are ever busy; a larger window keeps them "
               "busy, and is another search",
               manager->run->window, manager->live.workers);
-  manager->deadline =
-      (struct tutti_deadline){.time = manager->run->time, .slots = manager->live.workers * manager->live.capacity};
+  manager->deadline = (struct tutti_deadline){.time = manager->run->time,
+                                              .stops = manager->run->unfinished == TUTTI_UNFINISHED_STOP,
+                                              .slots = manager->live.workers * manager->live.capacity};
   return TUTTI_OK;
 }
 

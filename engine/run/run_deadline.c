@@ -13,8 +13,11 @@ void tutti_deadline_note(struct tutti_deadline *deadline, double seconds) {
   deadline->squares += from * (seconds - deadline->mean);
 }
 
-/* Most trainings are done after that: mean and standard deviation. */
-static double likely(const struct tutti_deadline *deadline) {
+/* The seconds that a training should have: most are done after their mean and a standard deviation. */
+static double wanted(const struct tutti_deadline *deadline) {
+  static const double half = 0.5;
+  if (deadline->stops)
+    return half * deadline->mean;
   double more = deadline->count > 1 ? sqrt(deadline->squares / (double)(deadline->count - 1)) : 0;
   return deadline->mean + more;
 }
@@ -27,7 +30,7 @@ bool tutti_deadline_allows(const struct tutti_deadline *deadline, double worked,
     return left > 0 && outstanding < deadline->slots;
   /* It begins when a slot is free: of those that are busy, one becomes free every mean / slots. */
   double slots = (double)deadline->slots, before = (double)outstanding + 1 - slots;
-  return left > 0 && fmax(before, 0) * deadline->mean / slots + likely(deadline) <= left;
+  return left > 0 && fmax(before, 0) * deadline->mean / slots + wanted(deadline) <= left;
 }
 
 bool tutti_deadline_is_over(const struct tutti_deadline *deadline, double worked) {

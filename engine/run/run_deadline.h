@@ -10,6 +10,7 @@
 struct tutti_deadline {
   double time;      /* seconds that the run may take; infinity: it has no deadline */
   double finishing; /* of these, what selection and evaluation at the end will probably take */
+  bool stops;       /* what is under way at the end stops, and counts: half of a training is worth beginning */
   double least;     /* seconds after the time that trainings have at least to stop; 0: they were not told to */
   size_t slots;     /* trainings side by side */
   uint64_t count;   /* trainings that ended, with the mean of their seconds and the sum of squared deviations from it */

@@ -101,8 +101,28 @@ static void test_limits(void **state) {
   assert_true(fabs(tutti_deadline_left(&deadline, 50) - 35) < 1e-12);
 }
 
+/* If trainings stop at the end, one is begun as long as half of it fits; a few long ones among many do not end a run
+   early. */
+static void test_stops(void **state) {
+  struct tutti_deadline deadline = {.time = 100, .slots = 1};
+  (void)state;
+  for (int i = 0; i < 10; i++)
+    tutti_deadline_note(&deadline, i == 0 ? 55 : 5);
+  assert_false(tutti_deadline_allows(&deadline, 80, 0));
+  deadline.stops = true;
+  assert_true(tutti_deadline_allows(&deadline, 80, 0));
+  assert_true(tutti_deadline_allows(&deadline, 94.9, 0));
+  assert_false(tutti_deadline_allows(&deadline, 95.1, 0));
+  assert_false(tutti_deadline_is_over(&deadline, 99));
+  assert_true(tutti_deadline_is_over(&deadline, 100));
+  deadline.finishing = 10;
+  assert_true(tutti_deadline_is_over(&deadline, 90));
+  deadline.least = 7;
+  assert_true(fabs(tutti_deadline_left(&deadline, 90) - 7) < 1e-12);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_in_time), cmocka_unit_test(test_first),
-                                     cmocka_unit_test(test_limits)};
+                                     cmocka_unit_test(test_limits), cmocka_unit_test(test_stops)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
