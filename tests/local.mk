@@ -374,6 +374,7 @@ cli_tests += %D%/cli/calibration.sh
 cli_tests += %D%/cli/class-weights.sh
 cli_tests += %D%/cli/costs.sh
 cli_tests += %D%/cli/cuda.sh
+cli_tests += %D%/cli/cuda-images.sh
 cli_tests += %D%/cli/checked.sh
 EXTRA_DIST += %D%/cli/odd.c %D%/cli/turned.c
 cli_tests += %D%/cli/compare.sh
