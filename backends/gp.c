@@ -94,7 +94,7 @@ static enum tutti_status backend_predict_parts_gp(void *instance, tutti_context 
   enum tutti_status status = TUTTI_OK;
   struct learner_rows rows = {0};
   (void)instance;
-  TUTTI_TRY_OUT(context, learner_rows_open(context, split, &rows));
+  TUTTI_TRY_OUT(context, learner_rows_open(context, job->task, split, &rows));
   for (size_t output = 0; output < job->task->outputs; output++)
     TUTTI_TRY_OUT(context, process_predict(context, job->task, weights, &rows, output, out, epistemic));
 out:

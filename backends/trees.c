@@ -101,7 +101,7 @@ static enum tutti_status backend_predict_trees(void *instance, tutti_context *co
   enum tutti_status status = TUTTI_OK;
   struct learner_rows rows = {0};
   (void)instance;
-  TUTTI_TRY_OUT(context, learner_rows_open(context, split, &rows));
+  TUTTI_TRY_OUT(context, learner_rows_open(context, job->task, split, &rows));
   for (size_t output = 0; output < learner_models(job->task); output++)
     TUTTI_TRY_OUT(context, (boosts_trees(job) ? grove_predict_boosting : grove_predict_forest)(
                                context, job->config, job->task, weights, &rows, output, out));

@@ -7,7 +7,15 @@
 
 /* --- rows -------------------------------------------------------------------------------------------------------- */
 
-enum tutti_status learner_rows_open(tutti_context *context, const tutti_split *split, struct learner_rows *rows) {
+/* Keep the first `features` numbers of each row. */
+static void narrow(struct learner_rows *rows, size_t features) {
+  for (size_t i = 1; features < rows->features && i < rows->count; i++)
+    memmove(rows->inputs + i * features, rows->inputs + i * rows->features, features * sizeof *rows->inputs);
+  rows->features = features;
+}
+
+enum tutti_status learner_rows_open(tutti_context *context, const struct tutti_task *task, const tutti_split *split,
+                                    struct learner_rows *rows) {
   enum tutti_status status = TUTTI_OK;
   struct tutti_shape shape = tutti_split_input(split);
   uint32_t *order = NULL;
@@ -20,6 +28,7 @@ enum tutti_status learner_rows_open(tutti_context *context, const tutti_split *s
   for (size_t i = 0; i < rows->count; i++)
     order[i] = (uint32_t)i;
   tutti_split_gather(split, rows->count, order, rows->inputs);
+  narrow(rows, tutti_task_plain_features(task));
 out:
   tutti_free(order);
   if (status != TUTTI_OK)
@@ -51,7 +60,7 @@ static size_t first_odd_row(const struct learner_rows *rows, size_t outputs) {
 
 enum tutti_status learner_begin(tutti_context *context, const struct tutti_job *job, struct learner_rows *rows,
                                 struct tutti_outcome *outcome) {
-  TUTTI_TRY(context, learner_rows_open(context, job->train, rows));
+  TUTTI_TRY(context, learner_rows_open(context, job->task, job->train, rows));
   rows->class_weights = job->class_weights;
   size_t odd = first_odd_row(rows, job->task->outputs);
   if (odd == rows->count)
@@ -182,16 +191,34 @@ tutti_term learner_classes_term(tutti_formula *formula, tutti_term shares) {
   return TUTTI_FORMULA(formula, TUTTI_FORMULA_DIVIDE, raised, sum);
 }
 
+/* The plain features of a row. */
+static enum tutti_status plain_term(tutti_context *context, const struct tutti_task *task, tutti_formula *formula,
+                                    tutti_term all, tutti_term *plain) {
+  uint32_t *picked;
+  size_t features = tutti_task_plain_features(task);
+  const struct tutti_formula_term *term = tutti_formula_at(formula, all);
+  *plain = all;
+  if (!term || term->columns <= features)
+    return TUTTI_OK;
+  TUTTI_TRY(context, tutti_alloc(context, features, sizeof *picked, &picked));
+  for (size_t f = 0; f < features; f++)
+    picked[f] = (uint32_t)f;
+  *plain = tutti_formula_columns(formula, all, features, picked);
+  tutti_free(picked);
+  return TUTTI_OK;
+}
+
 enum tutti_status learner_formulas(tutti_context *context, const struct tutti_job *job, const tutti_tensors *tensors,
                                    learner_formula *one, tutti_formula *formula, struct tutti_predicted_terms *terms) {
   enum tutti_status status;
   size_t models = learner_models(job->task);
-  tutti_term *means = NULL, *variances = NULL, *epistemics = NULL;
+  tutti_term *means = NULL, *variances = NULL, *epistemics = NULL, plain;
+  TUTTI_TRY_OUT(context, plain_term(context, job->task, formula, terms->inputs, &plain));
   TUTTI_TRY_OUT(context, tutti_alloc(context, models, sizeof *means, &means));
   TUTTI_TRY_OUT(context, tutti_alloc(context, models, sizeof *variances, &variances));
   TUTTI_TRY_OUT(context, tutti_alloc(context, models, sizeof *epistemics, &epistemics));
   for (size_t output = 0; output < models; output++) {
-    struct tutti_predicted_terms of = {sizeof of, terms->inputs, TUTTI_NO_TERM, TUTTI_NO_TERM, TUTTI_NO_TERM};
+    struct tutti_predicted_terms of = {sizeof of, plain, TUTTI_NO_TERM, TUTTI_NO_TERM, TUTTI_NO_TERM};
     TUTTI_TRY_OUT(context, one(context, job, tensors, output, formula, &of));
     means[output] = of.mean;
     variances[output] = of.variance;

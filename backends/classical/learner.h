@@ -16,8 +16,9 @@ struct learner_rows {
   float *own_targets;          /* likewise */
 };
 
-TUTTI_NODISCARD enum tutti_status learner_rows_open(tutti_context *context, const tutti_split *split,
-                                                    struct learner_rows *rows);
+/* The split's rows, with the task's plain features alone: what is there for networks only is left out. */
+TUTTI_NODISCARD enum tutti_status learner_rows_open(tutti_context *context, const struct tutti_task *task,
+                                                    const tutti_split *split, struct learner_rows *rows);
 void learner_rows_close(struct learner_rows *rows);
 
 /* Keep `most` rows at most, drawn from `seed`, of each class about its share; 0: all. */

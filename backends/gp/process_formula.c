@@ -102,7 +102,7 @@ enum tutti_status process_formula(tutti_context *context, const struct tutti_tas
   enum tutti_status status = TUTTI_OK;
   struct gp_posterior posterior = {0};
   tutti_term squares;
-  size_t features = (size_t)task->input.height * (size_t)task->input.width * (size_t)task->input.channels;
+  size_t features = tutti_task_plain_features(task);
   TUTTI_TRY_OUT(context, (tutti_formula_counts(formula) ? process_glance : process_open)(context, tensors, features,
                                                                                          output, &posterior));
   TUTTI_TRY_OUT(context, squares_of(context, &posterior, formula, terms->inputs, &squares));

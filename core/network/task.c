@@ -9,6 +9,13 @@ const char *tutti_task_name(enum tutti_task_kind kind) {
   return (size_t)kind < sizeof names / sizeof names[0] ? names[kind] : "unknown task";
 }
 
+/* A task of an older version, which is shorter, has no encodings. */
+size_t tutti_task_plain_features(const struct tutti_task *task) {
+  size_t end = offsetof(struct tutti_task, encodings) + sizeof task->encodings;
+  size_t features = (size_t)task->input.height * (size_t)task->input.width * (size_t)task->input.channels;
+  return task->size >= end ? features - task->encodings : features;
+}
+
 size_t tutti_task_head_width(const struct tutti_task *task) {
   return task->head == TUTTI_OP_HEAD_GAUSSIAN ? 2 * task->outputs : task->outputs;
 }

@@ -4,7 +4,7 @@
 #include "columns_impl.h"
 
 size_t tutti_column_features(const struct tutti_data_column *column) {
-  return column->categories ? column->categories : 1 + 2 * column->cycles + column->bins + column->marks_missing;
+  return column->categories ? column->categories : 1 + 2 * column->cycles + column->marks_missing;
 }
 
 double tutti_column_number(const struct tutti_data_column *column, const tutti_rows *table, size_t row,

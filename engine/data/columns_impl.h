@@ -31,8 +31,8 @@ enum { TUTTI_MAX_CATEGORIES = 4096 };
 #define TUTTI_CATEGORY_MISSING "(missing)"
 #define TUTTI_CATEGORY_OTHER "(other)"
 
-/* The features of a column: its categories; or the number, a sine and a cosine for each cycle, its bins, and the mark
-   of missing cells. */
+/* The features of a column but its bins, which come behind the features of all columns: its categories; or the number,
+   a sine and a cosine for each cycle, and the mark of missing cells. */
 size_t tutti_column_features(const struct tutti_data_column *column);
 /* The number in a cell, or the days of a date; NaN for other cells. *cell (may be NULL) is what it is: of dates, a
    text is no date. */

@@ -116,8 +116,9 @@ static const struct tutti_param data_table[] = {
                   .unit = "points"),
     TUTTI_INTEGER(
         struct tutti_data_config, bins, "0", 0, 1000,
-        "Piecewise-linear encoding: beside each number, so many more inputs, one for each bin between its quantiles "
-        "in the training rows: 0 below the bin, 1 above it, rising within. Equal edges are one. 0: none."),
+        "Piecewise-linear encoding of numbers for networks: beside each, so many more inputs, one for each bin between "
+        "its quantiles in the training rows: 0 below the bin, 1 above it, rising within. Equal edges are one. 0: "
+        "none."),
     TUTTI_INTEGER(struct tutti_data_config, channels, "0", 0, TUTTI_ROWS_MAX_CHANNELS,
                   "Channels of images as networks see them: 3 repeats grey ones; 0: as in the file."),
     TUTTI_REALS(

@@ -18,7 +18,8 @@ enum tutti_status tutti_dataset_set_task(tutti_context *context, const struct tu
                                              .kind = dataset->encoding->task,
                                              .input = dataset->splits[TUTTI_TRAIN]->input,
                                              .outputs = tutti_encoding_outputs(dataset->encoding),
-                                             .train_rows = rows_of_a_training(dataset)};
+                                             .train_rows = rows_of_a_training(dataset),
+                                             .encodings = tutti_encoding_bins(dataset->encoding)};
   return tutti_head_set(context, head, &dataset->headed);
 }
 

@@ -42,6 +42,13 @@ size_t tutti_encoding_outputs(const struct tutti_encoding *encoding) {
   return encoding->task == TUTTI_TASK_CLASSIFICATION ? encoding->target[0].categories : encoding->targets;
 }
 
+size_t tutti_encoding_bins(const struct tutti_encoding *encoding) {
+  size_t bins = 0;
+  for (size_t i = 0; i < encoding->inputs; i++)
+    bins += encoding->input[i].bins;
+  return bins;
+}
+
 /* Make room for the features. */
 static enum tutti_status make_room(tutti_context *context, struct tutti_encoding *encoding) {
   size_t features = encoding->features;
@@ -69,15 +76,19 @@ static enum tutti_status name_features(tutti_context *context, const struct tutt
   for (size_t i = 0; i < 2 * column->cycles; i++)
     TUTTI_TRY(context,
               tutti_format(context, &names[count++], "%s:%s-%s", column->name, tutti_cycle_names[i / 2], parts[i % 2]));
-  for (size_t b = 0; b < column->bins; b++)
-    TUTTI_TRY(context, tutti_format(context, &names[count++], "%s:bin%zu", column->name, b));
   if (column->marks_missing)
     TUTTI_TRY(context, tutti_format(context, &names[count++], "%s:missing", column->name));
   return TUTTI_OK;
 }
 
+static enum tutti_status name_bins(tutti_context *context, const struct tutti_data_column *column, char **names) {
+  for (size_t b = 0; b < column->bins; b++)
+    TUTTI_TRY(context, tutti_format(context, &names[b], "%s:bin%zu", column->name, b));
+  return TUTTI_OK;
+}
+
 enum tutti_status tutti_encoding_lay_out(tutti_context *context, struct tutti_encoding *encoding) {
-  size_t features = 0, feature = 0;
+  size_t features = tutti_encoding_bins(encoding), feature = 0;
   for (size_t i = 0; i < encoding->inputs; i++)
     features += tutti_column_features(&encoding->input[i]);
   if (features > INT32_MAX)
@@ -92,6 +103,10 @@ enum tutti_status tutti_encoding_lay_out(tutti_context *context, struct tutti_en
   for (size_t i = 0; i < encoding->inputs; i++) {
     TUTTI_TRY(context, name_features(context, &encoding->input[i], encoding->feature + feature));
     feature += tutti_column_features(&encoding->input[i]);
+  }
+  for (size_t i = 0; i < encoding->inputs; i++) {
+    TUTTI_TRY(context, name_bins(context, &encoding->input[i], encoding->feature + feature));
+    feature += encoding->input[i].bins;
   }
   return TUTTI_OK;
 }
@@ -122,10 +137,10 @@ static enum tutti_status read_number(tutti_context *context, const struct tutti_
   return TUTTI_OK;
 }
 
-/* The features of a number or date; out[] is zeroed. */
+/* The features of a number or date, and its bins; out[] is zeroed. */
 static enum tutti_status encode_number(tutti_context *context, const struct tutti_encoding *encoding,
                                        const struct tutti_data_column *column, const tutti_rows *table, size_t row,
-                                       size_t feature, float *out) {
+                                       size_t feature, float *out, float *bins) {
   double number;
   bool missing;
   TUTTI_TRY(context, read_number(context, encoding, column, table, row, &number, &missing));
@@ -141,7 +156,7 @@ static enum tutti_status encode_number(tutti_context *context, const struct tutt
     out[1] = missing ? 0 : (float)cos(angle);
   }
   for (size_t b = 0; b < column->bins; b++)
-    *out++ = (float)tutti_scaling_bin(column, b, number);
+    bins[b] = (float)tutti_scaling_bin(column, b, number);
   if (column->marks_missing)
     *out = missing;
   return TUTTI_OK;
@@ -166,11 +181,13 @@ static enum tutti_status encode_row(tutti_context *context, const struct tutti_e
                                     const tutti_rows *table, size_t row, float *out) {
   if (tutti_rows_unread(table, row))
     return tutti_row_fail(context, table, row, tutti_rows_unread(table, row));
+  float *bins = out + encoding->features - tutti_encoding_bins(encoding);
   for (size_t i = 0, feature = 0; i < encoding->inputs; i++) {
     const struct tutti_data_column *column = &encoding->input[i];
     size_t category;
     if (!column->categories) {
-      TUTTI_TRY(context, encode_number(context, encoding, column, table, row, feature, out + feature));
+      TUTTI_TRY(context, encode_number(context, encoding, column, table, row, feature, out + feature, bins));
+      bins += column->bins;
     } else {
       TUTTI_TRY(context, find_category(context, encoding, column, table, row, &category));
       if (category != SIZE_MAX) /* `out` is zeroed */

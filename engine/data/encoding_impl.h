@@ -21,7 +21,7 @@ struct tutti_encoding {
   size_t inputs, targets, features;
   struct tutti_data_column *input;     /* [inputs] */
   struct tutti_data_column *target;    /* [targets]; a target with categories is a class */
-  char **feature;                      /* [features]: names; a category's is "column=category" */
+  char **feature;                      /* [features]: names; a category's is "column=category"; bins come last */
   double *shift, *scale;               /* [features]: scaled = (raw - shift) / scale; see also scaling_impl.h */
   double *target_shift, *target_scale; /* [targets]; NULL for classification */
   double *target_origin;               /* [targets]: encoded = (raw - origin - shift) / scale; likewise */
@@ -38,6 +38,8 @@ void tutti_encoding_destroy(struct tutti_encoding *encoding);
 static inline size_t tutti_encoding_image_values(const struct tutti_encoding *encoding) {
   return (size_t)encoding->image.height * (size_t)encoding->image.width * (size_t)encoding->image.channels;
 }
+/* Number of bins of all columns, which are the last features. */
+size_t tutti_encoding_bins(const struct tutti_encoding *encoding);
 /* Number of classes or targets. */
 size_t tutti_encoding_outputs(const struct tutti_encoding *encoding);
 /* Name the features and make room for their statistics, after columns, categories and bins are known. */

@@ -7,9 +7,9 @@
    middle of their ranks.
    bins: Gorishniy, Rubachev and Babenko, "On embeddings for numerical features in tabular deep learning", NeurIPS 2022,
    section 3.2: piecewise-linear encoding with bins between quantiles. Deviations: the scaled number stays beside its
-   bins, so that trees still see it and values beyond the training rows still differ; the first and the last bin are
-   therefore clipped like the others. Edges that coincide are one; a single bin would be the number again, and there is
-   none then. */
+   bins, since trees and machines see that alone, and so that values beyond the training rows still differ; the first
+   and the last bin are therefore clipped like the others. Edges that coincide are one; a single bin would be the number
+   again, and there is none then. */
 #include <math.h>
 #include <stdlib.h>
 #include <tutti/metrics.h>

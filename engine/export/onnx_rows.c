@@ -98,9 +98,9 @@ static onnx_value clipped(struct onnx_graph *graph, double clip, onnx_value x) {
 }
 
 /* The features of a number, or of the days of a date: the number of a cell, or where it is missing (NaN) the training
-   rows' mean, scaled; cycles; bins; and whether it is missing. Adds to values[]. */
+   rows' mean, scaled; cycles; and whether it is missing. Adds to values[]; *bins: those of the number. */
 static size_t number(struct onnx_graph *graph, const struct tutti_encoding *encoding,
-                     const struct tutti_data_column *column, size_t feature, onnx_value *values) {
+                     const struct tutti_data_column *column, size_t feature, onnx_value *values, onnx_value *bins) {
   static const char *const waves[] = {"Sin", "Cos"};
   bool fills = encoding->missing == TUTTI_MISSING_MEAN || encoding->missing == TUTTI_MISSING_INDICATOR;
   size_t count = 0;
@@ -117,7 +117,7 @@ static size_t number(struct onnx_graph *graph, const struct tutti_encoding *enco
     values[count++] = fills ? where_missing(graph, x, 0, wave) : wave;
   }
   if (column->bins)
-    values[count++] = shares(graph, column->bins, column->edge, filled);
+    *bins = shares(graph, column->bins, column->edge, filled);
   if (column->marks_missing)
     values[count++] = onnx_cast(graph, ONNX(graph, "IsNaN", x), ONNX_DOUBLE);
   return count;
@@ -167,19 +167,23 @@ static onnx_value one_hot(struct onnx_graph *graph, const struct tutti_encoding 
 
 static onnx_value table(struct onnx_graph *graph, const struct tutti_encoding *encoding) {
   tutti_context *context = onnx_graph_context(graph);
-  size_t feature = 0, count = 0;
-  onnx_value *values;
-  onnx_graph_fail(graph, tutti_alloc(context, encoding->features, sizeof *values, &values));
+  size_t feature = 0, count = 0, binned = 0;
+  onnx_value *values, *bins;
+  onnx_graph_fail(graph, tutti_alloc(context, encoding->features + encoding->inputs, sizeof *values, &values));
   if (onnx_graph_failed(graph))
     return NULL;
+  bins = values + encoding->features;
   for (size_t i = 0; i < encoding->inputs; i++) {
     const struct tutti_data_column *column = &encoding->input[i];
     if (column->categories)
       values[count++] = one_hot(graph, encoding, column);
     else
-      count += number(graph, encoding, column, feature, values + count);
+      count += number(graph, encoding, column, feature, values + count, bins + binned);
+    binned += column->bins > 0;
     feature += tutti_column_features(column);
   }
+  for (size_t i = 0; i < binned; i++)
+    values[count++] = bins[i];
   onnx_value all = onnx_node(graph, "Concat", ONNX_ATTRIBUTES(ONNX_INTEGER("axis", 1)), count, values);
   tutti_free(values);
   return onnx_cast(graph, all, ONNX_FLOAT);

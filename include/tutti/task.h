@@ -38,7 +38,13 @@ struct tutti_task {
      through there, and change the mean? */
   bool connection_gradient;
   double uncertainty_l2; /* L2 weight of the layers of that network; 0: as of other layers */
+  /* The last so many features of a table say again, for networks, what numbers before them say (data.bins). Learners
+     that need no such encoding may leave them out (tutti_task_plain_features). */
+  size_t encodings;
 };
+
+/* The number of features without those that say again what others say: height * width * channels - encodings. */
+TUTTI_API size_t tutti_task_plain_features(const struct tutti_task *task);
 
 /* The width of the head's first input: classes; 2 * outputs for head-gaussian; outputs for head-linear and head-nomu. */
 TUTTI_API size_t tutti_task_head_width(const struct tutti_task *task);

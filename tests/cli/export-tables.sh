@@ -78,6 +78,16 @@ learner forest-kinds kind "$forest\nmin_leaf = 3" 'plugin = isotonic\nrows_per_c
 learner boosted-kinds kind "$boosting" 'plugin = vector-scaling\nrows_per_class = 5' --set data.folds=3
 learner pairs kind 'plugin = svm' ''
 learner votes kind 'plugin = svm\nfolds = 0' ''
+# Bins are for networks: what these learn is the same with them, wherever the numbers of a row stand.
+for case in forest:0 folded:3 svr:0 process:0 smooth:3 pairs:0; do
+  name=${case%:*}
+  tutti run "$name.ini" --out "binned-$name" --quiet --set data.bins=5 --set data.folds="${case#*:}"
+  expect_code 0
+  expect_exported "binned-$name" rows.csv
+  checks=$((checks + 1))
+  grep -q '"edges"' "binned-$name/data.json" || complain "expected bins in binned-$name"
+  cmp -s "$name/trials/000001/validation.npy" "binned-$name/trials/000001/validation.npy" || complain "expected the same model of $name with bins"
+done
 sed 's/,down$/,even/' train.csv >two.csv
 learner two-boosted kind "$boosting" '' --set data.path=two.csv
 learner two-pairs kind 'plugin = svm' '' --set data.path=two.csv --set data.folds=3

@@ -107,18 +107,19 @@ static void numbers_get_bins(void **state) {
   /* beside whatever the number becomes; equal edges are one, and no bins are left of two values or one */
   put("a.csv", "x,two,c,t,y\n1,0,5,u,1\n1,1,5,v,2\n1,0,5,u,3\n2,1,5,v,4\n3,0,5,u,5\n");
   loads(ALL "bins=4\nscaling=robust");
-  const char *const names[] = {"x", "x:bin0", "x:bin1", "two", "c", "t=u", "t=v"};
+  const char *const names[] = {"x", "two", "c", "t=u", "t=v", "x:bin0", "x:bin1"};
   assert_int_equal(tutti_split_input(split_of("train")).channels, 7);
   for (size_t i = 0; i < 7; i++)
     assert_string_equal(tutti_dataset_feature(dataset, i), names[i]);
-  /* with dates, after their cycles; marks of missing cells come last */
+  assert_int_equal(tutti_task_plain_features(tutti_dataset_task(dataset)), 5);
+  /* bins come behind all other features */
   put("a.csv", "when,y\n2024-01-01,1\n2024-01-02,2\n,3\n2024-01-09,4\n");
   loads(ALL "bins=2\nmissing=indicator");
   assert_string_equal(tutti_dataset_feature(dataset, 4), "when:week-cos");
-  assert_string_equal(tutti_dataset_feature(dataset, 5), "when:bin0");
-  assert_string_equal(tutti_dataset_feature(dataset, 7), "when:missing");
+  assert_string_equal(tutti_dataset_feature(dataset, 5), "when:missing");
+  assert_string_equal(tutti_dataset_feature(dataset, 6), "when:bin0");
   const float *third = tutti_split_inputs(split_of("train")) + (size_t)2 * 8; /* the mean, 4 January */
-  assert_true(third[5] == 1 && fabs((double)third[6] - 2 / 7.0) < 1e-6 && third[7] == 1);
+  assert_true(third[5] == 1 && third[6] == 1 && fabs((double)third[7] - 2 / 7.0) < 1e-6);
 }
 
 /* Validation and test rows say nothing of the scale; with folds, all rows of the pool do. */
