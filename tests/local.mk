@@ -36,6 +36,7 @@ EXTRA_DIST += %D%/experiments/nes-images.sh
 EXTRA_DIST += %D%/experiments/nes-rs-vs-deep-ensemble.sh
 EXTRA_DIST += %D%/experiments/pruning.sh
 EXTRA_DIST += %D%/experiments/time-budget.sh
+EXTRA_DIST += %D%/experiments/warm-starts.sh
 EXTRA_DIST += %D%/experiments/smbo-tables.py
 EXTRA_DIST += %D%/experiments/smbo-tables.sh
 EXTRA_DIST += %D%/experiments/tables-vs-peers
