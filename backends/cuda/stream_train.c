@@ -17,6 +17,14 @@ enum { STREAM_LANES = 16, STEPS_AHEAD = 8 };
 
 enum phase { PHASE_EPOCH, PHASE_STEPS, PHASE_VALIDATION };
 
+/* Launches that are put on the stream again and again, for the same number of rows: the first time one by one, so that
+   the libraries load what they need; from the second on as a graph, which is one launch. */
+struct series {
+  cudaGraphExec_t graph;
+  uint32_t times; /* that they were put without a graph */
+};
+enum series_kind { SERIES_STEP, SERIES_EVALUATION, SERIES_KINDS };
+
 /* A network that trains. */
 struct trial {
   size_t index; /* among the caller's */
@@ -34,6 +42,7 @@ struct trial {
   struct stream_state *report;
   float *back; /* [2][floats]: what the weights have come to, and those to keep */
   size_t batch, evaluated;
+  struct series series[SERIES_KINDS][2]; /* of full batches, and of the last one */
   enum phase phase;
   size_t at; /* rows of this pass that were put on the stream */
   struct cpu_watch watch;
@@ -215,6 +224,9 @@ static enum tutti_status begin_trial(struct trials *pool, struct lane *lane, str
 static void release_trial(struct trial *trial) {
   if (!trial)
     return;
+  for (size_t i = 0; i < (size_t)SERIES_KINDS * 2; i++)
+    if (trial->series[i / 2][i % 2].graph)
+      (void)cudaGraphExecDestroy(trial->series[i / 2][i % 2].graph);
   (void)cudaFree(trial->run.memory);
   void *const there[] = {trial->order, trial->report, trial->back, trial->staged};
   for (size_t i = 0; i < sizeof there / sizeof there[0]; i++)
@@ -261,6 +273,41 @@ static enum tutti_status put_evaluation(struct trial *trial, uint32_t rows) {
   return TUTTI_OK;
 }
 
+static enum tutti_status put_now(struct trial *trial, enum series_kind kind, uint32_t rows) {
+  return kind == SERIES_STEP ? put_step(trial, rows) : put_evaluation(trial, rows);
+}
+
+/* Make a graph of a series; false: it cannot be one. */
+static enum tutti_status capture_series(struct trial *trial, enum series_kind kind, uint32_t rows,
+                                        struct series *series, bool *made) {
+  cudaStream_t stream = trial->run.stream;
+  cudaGraph_t graph = NULL;
+  CUDA_TRY(trial->run.context, cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+  enum tutti_status status = put_now(trial, kind, rows);
+  cudaError_t error = cudaStreamEndCapture(stream, &graph);
+  if (status == TUTTI_OK && error == cudaSuccess)
+    error = cudaGraphInstantiate(&series->graph, graph, 0);
+  if (graph)
+    (void)cudaGraphDestroy(graph);
+  *made = error == cudaSuccess;
+  if (!*made)
+    series->graph = NULL;
+  (void)cudaGetLastError(); /* of a capture that failed */
+  return status;
+}
+
+static enum tutti_status put_series(struct trial *trial, enum series_kind kind, size_t rows) {
+  size_t full = kind == SERIES_STEP ? trial->batch : trial->evaluated;
+  struct series *series = &trial->series[kind][rows < full];
+  bool graph = series->graph != NULL;
+  if (!graph && series->times++ == 1)
+    TUTTI_TRY(trial->run.context, capture_series(trial, kind, (uint32_t)rows, series, &graph));
+  if (!graph)
+    return put_now(trial, kind, (uint32_t)rows);
+  CUDA_TRY(trial->run.context, cudaGraphLaunch(series->graph, trial->run.stream));
+  return TUTTI_OK;
+}
+
 /* Images that are varied are made by the host, as backend cpu makes them. */
 static enum tutti_status put_images(struct trial *trial, size_t place, size_t rows) {
   size_t features = trial->train.rows.features;
@@ -286,7 +333,7 @@ static enum tutti_status put_steps(struct trial *trial) {
   for (size_t k = 0; k < STEPS_AHEAD && trial->at < rows; k++) {
     size_t here = rows - trial->at < trial->batch ? rows - trial->at : trial->batch;
     TUTTI_TRY(trial->run.context, put_images(trial, k, here));
-    TUTTI_TRY(trial->run.context, put_step(trial, (uint32_t)here));
+    TUTTI_TRY(trial->run.context, put_series(trial, SERIES_STEP, here));
     trial->at += here;
   }
   trial->phase = PHASE_STEPS;
@@ -298,7 +345,7 @@ static enum tutti_status put_validation(struct trial *trial) {
   backend_cuda_stream_begin(&trial->run.place, trial->train.state, 0, 1);
   for (size_t at = 0; at < rows; at += trial->evaluated)
     TUTTI_TRY(trial->run.context,
-              put_evaluation(trial, (uint32_t)(rows - at < trial->evaluated ? rows - at : trial->evaluated)));
+              put_series(trial, SERIES_EVALUATION, rows - at < trial->evaluated ? rows - at : trial->evaluated));
   trial->phase = PHASE_VALIDATION;
   return put_report(trial);
 }

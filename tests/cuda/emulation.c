@@ -153,6 +153,7 @@ struct work {
   const void *from;
   size_t bytes;
   int value;
+  bool again; /* of a graph, which has the argument */
   struct emulated_launch launch;
 };
 
@@ -160,8 +161,18 @@ struct emulated_stream {
   pthread_t thread;
   pthread_mutex_t lock;
   pthread_cond_t news;
-  struct work *first, *last; /* what is to be done; the first is being done */
-  cudaError_t error;         /* of a launch: nothing more is done */
+  struct work *first, *last;       /* what is to be done; the first is being done */
+  cudaError_t error;               /* of a launch: nothing more is done */
+  struct emulated_graph *captured; /* takes what the stream is given; or NULL */
+};
+
+struct emulated_graph {
+  struct work *works;
+  size_t count, room;
+};
+
+struct emulated_graph_run {
+  struct emulated_graph graph;
 };
 
 static cudaError_t do_work(struct work *work) {
@@ -204,7 +215,8 @@ static void *run_stream(void *argument) {
     if (!stream->first)
       stream->last = NULL;
     (void)pthread_cond_broadcast(&stream->news);
-    free(work->launch.argument);
+    if (!work->again)
+      free(work->launch.argument);
     free(work);
   }
   (void)pthread_mutex_unlock(&stream->lock);
@@ -212,7 +224,23 @@ static void *run_stream(void *argument) {
   return NULL;
 }
 
+static cudaError_t capture(struct emulated_graph *graph, struct work what) {
+  if (graph->count == graph->room) {
+    size_t room = 2 * graph->room + 16;
+    struct work *works = realloc(graph->works, room * sizeof *works);
+    if (!works)
+      return cudaErrorMemoryAllocation;
+    graph->works = works;
+    graph->room = room;
+  }
+  what.again = true;
+  graph->works[graph->count++] = what;
+  return cudaSuccess;
+}
+
 static cudaError_t give(struct emulated_stream *stream, struct work what) {
+  if (stream->captured)
+    return capture(stream->captured, what);
   struct work *work = malloc(sizeof *work);
   if (!work)
     return cudaErrorMemoryAllocation;
@@ -256,6 +284,8 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  if (stream->captured)
+    return cudaErrorStreamCaptureUnsupported;
   (void)pthread_mutex_lock(&stream->lock);
   while (stream->first)
     (void)pthread_cond_wait(&stream->news, &stream->lock);
@@ -265,6 +295,8 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  if (stream->captured)
+    return cudaErrorStreamCaptureUnsupported;
   (void)pthread_mutex_lock(&stream->lock);
   cudaError_t error = stream->first ? cudaErrorNotReady : stream->error;
   (void)pthread_mutex_unlock(&stream->lock);
@@ -278,6 +310,61 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaM
 
 cudaError_t cudaMemsetAsync(void *memory, int value, size_t bytes, cudaStream_t stream) {
   return give(stream, (struct work){.kind = WORK_FILL, .to = memory, .value = value, .bytes = bytes});
+}
+
+/* --- graphs --- */
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode) {
+  (void)mode;
+  stream->captured = calloc(1, sizeof *stream->captured);
+  return stream->captured ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  for (size_t i = 0; graph && i < graph->count; i++)
+    free(graph->works[i].launch.argument);
+  if (graph)
+    free(graph->works);
+  free(graph);
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph) {
+  *graph = stream->captured;
+  stream->captured = NULL;
+  if (setting("TUTTI_EMULATED_GRAPHS", 1))
+    return cudaSuccess;
+  (void)cudaGraphDestroy(*graph);
+  *graph = NULL;
+  return cudaErrorStreamCaptureUnsupported;
+}
+
+/* The graph's works become the run's. */
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *made, cudaGraph_t graph, unsigned long long flags) {
+  (void)flags;
+  struct emulated_graph_run *run = calloc(1, sizeof *run);
+  if (!run)
+    return cudaErrorMemoryAllocation;
+  run->graph = *graph;
+  *graph = (struct emulated_graph){0};
+  *made = run;
+  return cudaSuccess;
+}
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t run, cudaStream_t stream) {
+  cudaError_t error = cudaSuccess;
+  for (size_t i = 0; error == cudaSuccess && i < run->graph.count; i++)
+    error = give(stream, run->graph.works[i]);
+  return error;
+}
+
+/* No launch of it may be under way. */
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t run) {
+  for (size_t i = 0; i < run->graph.count; i++)
+    free(run->graph.works[i].launch.argument);
+  free(run->graph.works);
+  free(run);
+  return cudaSuccess;
 }
 
 static __thread cudaError_t last_error;

@@ -13,6 +13,7 @@ mutants_lists += %D%/engine-evaluation.txt
 mutants_lists += %D%/engine-data.txt
 mutants_lists += %D%/core-plugin.txt
 mutants_lists += %D%/backends.txt
+mutants_lists += %D%/backends-stream.txt
 mutants_lists += %D%/core-score.txt
 mutants_lists += %D%/core-network.txt
 mutants_lists += %D%/core-kit.txt

@@ -1,6 +1,6 @@
 /* test_cuda_stream.c - the stream engine of backend cuda on an emulated GPU, beside backend cpu: the same losses, epoch
    by epoch, for random networks of every space of images; the same bits alone and among others, in every order of the
-   threads and with grids of other sizes; and what goes wrong on a device. */
+   threads, with grids of other sizes, with and without graphs; and what goes wrong on a device. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -389,7 +389,8 @@ enum { POOL = 5 };
 
 static void on_done(void *argument, size_t index) { ((unsigned *)argument)[index]++; }
 
-/* Networks of images, and one of a table that has the other engine. */
+/* Networks of images, and one of a table that has the other engine; then each alone, with grids of another size, its
+   threads in another order, and no graphs of launches. */
 static void test_stream_pool(void **state) {
   static const int32_t units[POOL] = {5, 8, 3, 0, 17};
   struct tutti_outcome together[POOL], *outcomes[POOL];
@@ -417,7 +418,7 @@ static void test_stream_pool(void **state) {
   }
   OK(tutti_backend_train_many(context, cuda.backend, POOL, pointers, outcomes, on_done, ends));
   assert_true(setenv("TUTTI_EMULATED_SEED", "99", 1) == 0 && setenv("TUTTI_EMULATED_THREADS", "128", 1) == 0 &&
-              setenv("TUTTI_EMULATED_BLOCKS", "3", 1) == 0);
+              setenv("TUTTI_EMULATED_BLOCKS", "3", 1) == 0 && setenv("TUTTI_EMULATED_GRAPHS", "0", 1) == 0);
   tutti_backend_destroy(cuda.backend);
   make_side(&cuda, "another", "cuda");
   for (size_t i = 0; i < POOL; i++) {
@@ -426,13 +427,13 @@ static void test_stream_pool(void **state) {
     assert_int_equal(together[i].state, TUTTI_STATE_FINISHED);
     assert_int_equal(together[i].best_epoch, alone.best_epoch);
     if (!same_weights(together[i].weights, alone.weights))
-      fail_msg("network %zu has other weights alone, in another order of the threads", i);
+      fail_msg("network %zu has other weights alone, in another order of the threads, without graphs", i);
     tutti_tensors_destroy(alone.weights);
     tutti_tensors_destroy(together[i].weights);
     tutti_network_destroy(networks[i]);
   }
   assert_true(unsetenv("TUTTI_EMULATED_SEED") == 0 && unsetenv("TUTTI_EMULATED_THREADS") == 0 &&
-              unsetenv("TUTTI_EMULATED_BLOCKS") == 0);
+              unsetenv("TUTTI_EMULATED_BLOCKS") == 0 && unsetenv("TUTTI_EMULATED_GRAPHS") == 0);
 }
 
 /* --- stopping --- */
