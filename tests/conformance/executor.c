@@ -94,6 +94,31 @@ static void expect(struct conform *conform, struct subject *subject, uint64_t tr
 
 /* --- checks --- */
 
+/* The worker of a trial hears that it is to stop, and no other; the trial has one end all the same. */
+static void check_stop(struct conform *conform) {
+  struct subject subject;
+  struct tutti_reply reply = {.size = sizeof reply, .kind = TUTTI_REPLY_NONE};
+  open_subject(conform, &subject, 1, 60);
+  submit(conform, &subject, 4, "wait to be stopped");
+  for (double end = now() + 30; reply.kind == TUTTI_REPLY_NONE && now() < end;)
+    TRY(conform, tutti_executor_wait(conform->context, subject.executor, 1, &reply));
+  REQUIRE(conform, reply.kind == TUTTI_REPLY_PROGRESS, "expected the progress of trial 4, got kind %d",
+          (int)reply.kind);
+  tutti_free(reply.text);
+  TRY(conform, tutti_executor_stop(conform->context, subject.executor, 5, "nobody trains it"));
+  TRY(conform, tutti_executor_stop(conform->context, subject.executor, 4, "enough"));
+  reply = wait_for_end(conform, &subject);
+  bool stops = strcmp(reply.text, "enough") == 0;
+  REQUIRE(conform, reply.trial == 4 && reply.kind == TUTTI_REPLY_DONE && (stops || reply.text[0] == 'w'),
+          "trial %" PRIu64 ", which was to stop, gave %s", reply.trial, reply.text);
+  tutti_free(reply.text);
+  submit(conform, &subject, 5, "echo");
+  expect(conform, &subject, 5, TUTTI_REPLY_DONE, "echo");
+  close_subject(&subject);
+  if (!stops)
+    conform_skip(conform, "it stops nothing");
+}
+
 /* Every trial gets one end, whatever the number of workers. */
 static void check_echo(struct conform *conform) {
   for (size_t workers = 1; workers <= 3; workers++) {
@@ -252,6 +277,7 @@ const struct conform_check conform_executor[] = {
     {"every request gets one reply, from 1, 2 and 3 workers", check_echo},
     {"one worker works in order", check_order},
     {"progress is passed on", check_progress},
+    {"a worker hears that it is to stop", check_stop},
     {"requests and replies of 3 MiB", check_large},
     {"a worker that dies is a lost trial and a new worker", check_crash},
     {"a worker that hangs is timed out, and a new worker", check_hang},
