@@ -7,7 +7,7 @@ find_numpy
 make_table
 regression_recipe >small.ini
 classification_recipe >classes.ini
-regression_recipe | sed 's/^target = .*/target = y x2/; s/^name = .*/name = two/' >two.ini
+regression_recipe | sed 's/^target = .*/target = y x2\nscaling = robust\nbins = 3/; s/^name = .*/name = two/' >two.ini
 regression_recipe | sed 's/^name = .*/name = nomu/' >nomu.ini
 printf '[head]\nkind = nomu\n' >>nomu.ini
 "$python" - <<'PYTHON'
@@ -48,7 +48,7 @@ done
 example=$TUTTI_TEST_BUILDDIR/docs/examples/predict
 printf 'x1,x2,group\n-0.5,0.25,a\n' >row.csv
 regression_recipe | sed 's/^ignore = .*/ignore = kind group/; s/^name = .*/name = numbers/' >numbers.ini
-tutti run numbers.ini --out numbers
+tutti run numbers.ini --out numbers --set data.scaling=quantile-normal --set data.bins=4
 expect_code 0
 tutti predict numbers row.csv
 expect_code 0
