@@ -441,7 +441,7 @@ static enum tutti_status backward_node(const struct stream_run *run, size_t inde
   case TUTTI_OP_CONV2D:
     if (node->form == CPU_POINTWISE)
       return backward_product(run, index, rows);
-    if (node->form == CPU_PATCHES)
+    if (run->program->nodes[index].by_library)
       return backward_library(run, index, rows);
     const float *g = read_gradient(run, index, rows);
     bias_gradient(run, node, rows, g);

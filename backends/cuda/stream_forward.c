@@ -55,7 +55,7 @@ static struct stream_input copy_parts(const struct stream_run *run, size_t index
   const struct stream_node *to = &run->program->nodes[index];
   float *at = stream_at(run, run->program->view);
   bool reduce = node->op == TUTTI_OP_FACTORISED_REDUCE;
-  uint32_t ld = node->op == TUTTI_OP_CONV2D && node->form == CPU_PATCHES ? to->conv.in_ld : (uint32_t)node->input_ld;
+  uint32_t ld = to->by_library ? to->conv.in_ld : (uint32_t)node->input_ld;
   for (size_t e = 0; e < node->edge_count; e++) {
     const struct cpu_node *source = &plan->nodes[node->edges[e].source];
     struct stream_copy copy = {.geometry = backend_cuda_stream_geometry(source, rows),
@@ -393,7 +393,7 @@ static enum tutti_status forward_node(const struct stream_run *run, size_t index
   case TUTTI_OP_CONV2D:
     if (node->form == CPU_POINTWISE)
       TUTTI_TRY(run->context, forward_product(run, index, rows));
-    else if (node->form == CPU_PATCHES)
+    else if (run->program->nodes[index].by_library)
       TUTTI_TRY(run->context, forward_library(run, index, rows));
     else
       grouped_values(run, node, rows, backend_cuda_stream_value(run, index));

@@ -34,10 +34,10 @@ void backend_cuda_library_close(struct stream_library *library);
 /* The memory that they work in, until the next call. */
 enum tutti_status backend_cuda_library_lend(tutti_context *context, struct stream_library *library, void *products,
                                             size_t product_bytes, void *convolutions, size_t convolution_bytes);
-/* TUTTI_ERROR_UNSUPPORTED, which names the layer, if cuDNN has no deterministic algorithm. */
+/* *found: cuDNN has deterministic algorithms for all passes that are wanted. */
 enum tutti_status backend_cuda_library_choose(tutti_context *context, struct stream_library *library,
-                                              const struct stream_conv *conv, const char *label, bool gradients,
-                                              struct stream_algorithms *algorithms);
+                                              const struct stream_conv *conv, bool gradients,
+                                              struct stream_algorithms *algorithms, bool *found);
 enum tutti_status backend_cuda_conv_forward(tutti_context *context, struct stream_library *library,
                                             const struct stream_conv *conv, const struct stream_algorithms *algorithms,
                                             const float *x, const float *filter, float *y);
@@ -64,6 +64,7 @@ enum { STREAM_ROW_COUNTS = 4 };
 
 struct stream_node {
   size_t value, gradient, slope, statistics; /* floats from the beginning of the memory, or STREAM_NONE */
+  bool by_library;                           /* a convolution by cuDNN */
   bool padded;                               /* its input is copied with a border that cuDNN cannot add */
   struct stream_conv conv;                   /* of a convolution by cuDNN, but for its rows */
   struct stream_algorithms algorithms[STREAM_ROW_COUNTS];

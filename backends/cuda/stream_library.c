@@ -115,17 +115,9 @@ enum { MOST_ALGORITHMS = 16 };
       }                                                                                                                \
   } while (0)
 
-static enum tutti_status need_algorithm(tutti_context *context, int algorithm, const char *label, const char *pass) {
-  if (algorithm >= 0)
-    return TUTTI_OK;
-  return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED,
-                    "layer %s: cuDNN has no deterministic algorithm for %s of this convolution; take backend cpu",
-                    label, pass);
-}
-
 enum tutti_status backend_cuda_library_choose(tutti_context *context, struct stream_library *l,
-                                              const struct stream_conv *conv, const char *label, bool gradients,
-                                              struct stream_algorithms *a) {
+                                              const struct stream_conv *conv, bool gradients,
+                                              struct stream_algorithms *a, bool *has) {
   cudnnConvolutionFwdAlgoPerf_t forward[MOST_ALGORITHMS];
   cudnnConvolutionBwdDataAlgoPerf_t inputs[MOST_ALGORITHMS];
   cudnnConvolutionBwdFilterAlgoPerf_t weights[MOST_ALGORITHMS];
@@ -135,17 +127,17 @@ enum tutti_status backend_cuda_library_choose(tutti_context *context, struct str
   DNN_TRY(context, cudnnGetConvolutionForwardAlgorithm_v7(l->dnn, l->in, l->filter, l->conv, l->out, MOST_ALGORITHMS,
                                                           &count, forward));
   PICK(forward, count, a->forward, a->workspace);
-  TUTTI_TRY(context, need_algorithm(context, a->forward, label, "the forward pass"));
+  *has = a->forward >= 0;
   if (!gradients)
     return TUTTI_OK;
   DNN_TRY(context, cudnnGetConvolutionBackwardDataAlgorithm_v7(l->dnn, l->filter, l->out, l->conv, l->in,
                                                                MOST_ALGORITHMS, &count, inputs));
   PICK(inputs, count, a->inputs, a->workspace);
-  TUTTI_TRY(context, need_algorithm(context, a->inputs, label, "the inputs' gradient"));
   DNN_TRY(context, cudnnGetConvolutionBackwardFilterAlgorithm_v7(l->dnn, l->in, l->out, l->conv, l->filter,
                                                                  MOST_ALGORITHMS, &count, weights));
   PICK(weights, count, a->weights, a->workspace);
-  return need_algorithm(context, a->weights, label, "the weights' gradient");
+  *has = *has && a->inputs >= 0 && a->weights >= 0;
+  return TUTTI_OK;
 }
 
 static const float one = 1, zero = 0;

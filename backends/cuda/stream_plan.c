@@ -42,12 +42,9 @@ static bool is_product(const struct cpu_node *node) {
   return node->op == TUTTI_OP_DENSE || (node->op == TUTTI_OP_CONV2D && node->form == CPU_POINTWISE);
 }
 
-static bool is_library_conv(const struct cpu_node *node) {
-  return node->op == TUTTI_OP_CONV2D && node->form == CPU_PATCHES;
-}
-
-static bool is_grouped(const struct cpu_node *node) {
-  return node->op == TUTTI_OP_CONV2D && (node->form == CPU_DEPTHWISE || node->form == CPU_GROUPED);
+/* Convolutions that are neither products nor cuDNN's are done in groups, of which one may be all. */
+static bool is_grouped(const struct stream_node *to, const struct cpu_node *node) {
+  return node->op == TUTTI_OP_CONV2D && node->form != CPU_POINTWISE && !to->by_library;
 }
 
 bool backend_cuda_stream_reads_directly(const struct cpu_plan *plan, const struct stream_node *to,
@@ -62,7 +59,7 @@ bool backend_cuda_stream_writes_directly(const struct cpu_plan *plan, const stru
                                          const struct cpu_node *node) {
   const struct cpu_edge *edge = &node->edges[0];
   const struct cpu_node *source = &plan->nodes[edge->source];
-  bool whole = is_library_conv(node) || source->ld == source->width || !edge->first;
+  bool whole = to->by_library || source->ld == source->width || !edge->first;
   return node->edge_count == 1 && !edge->relu && !to->padded && !source->through && whole &&
          node->op != TUTTI_OP_FACTORISED_REDUCE;
 }
@@ -157,7 +154,7 @@ static struct needs needs_of(const struct stream_program *program, size_t index)
     needs.partial = partial_sums(cells, node->width);
   if (backend_cpu_is_head(node->op))
     needs.partial = plan->rows * plan->outputs;
-  if (is_grouped(node))
+  if (is_grouped(to, node))
     grouped_needs(plan, node, &needs);
   if (is_product(node) || reduce) {
     const struct cpu_node *source = &plan->nodes[node->edges[0].source];
@@ -167,7 +164,7 @@ static struct needs needs_of(const struct stream_program *program, size_t index)
       needs.view = cells * node->input_ld;
     if (!backend_cuda_stream_writes_directly(plan, to, node))
       needs.input_gradient = cells * larger_of(node->inputs, source->ld);
-  } else if (is_library_conv(node)) {
+  } else if (to->by_library) {
     const struct stream_conv *c = &to->conv;
     size_t input = plan->rows * c->in_height * c->in_width * c->in_ld;
     needs.filter = (size_t)c->out_ld * c->kernel_height * c->kernel_width * c->in_ld;
@@ -280,23 +277,36 @@ static enum tutti_status cut_weights(tutti_context *context, struct stream_progr
 
 /* --- a program --- */
 
+/* For a convolution of several pixels: what cuDNN has for all numbers of rows, or else nothing. */
 static enum tutti_status choose_algorithms(tutti_context *context, struct stream_library *library,
-                                           struct stream_program *program) {
+                                           struct stream_program *program, size_t index) {
+  const struct cpu_node *node = &program->plan->nodes[index];
+  struct stream_node *to = &program->nodes[index];
+  size_t workspace = 0;
+  shape_conv(program->plan, node, to);
+  to->by_library = true;
+  for (uint32_t k = 0; k < program->row_count_count && to->by_library; k++) {
+    struct stream_conv conv = to->conv;
+    conv.rows = program->row_counts[k];
+    TUTTI_TRY(context, backend_cuda_library_choose(context, library, &conv, program->training, &to->algorithms[k],
+                                                   &to->by_library));
+    workspace = larger_of(workspace, to->algorithms[k].workspace);
+  }
+  if (to->by_library)
+    program->convolution_bytes = larger_of(program->convolution_bytes, workspace);
+  else
+    to->padded = false;
+  return TUTTI_OK;
+}
+
+static enum tutti_status choose_forms(tutti_context *context, struct stream_library *library,
+                                      struct stream_program *program) {
   const struct cpu_plan *plan = program->plan;
   for (size_t i = 0; i < plan->node_count; i++) {
-    const struct cpu_node *node = &plan->nodes[i];
     struct stream_node *to = &program->nodes[i];
     to->value = to->gradient = to->slope = to->statistics = STREAM_NONE;
-    if (!is_library_conv(node))
-      continue;
-    shape_conv(plan, node, to);
-    for (uint32_t k = 0; k < program->row_count_count; k++) {
-      struct stream_conv conv = to->conv;
-      conv.rows = program->row_counts[k];
-      TUTTI_TRY(context, backend_cuda_library_choose(context, library, &conv, node->layer->label, program->training,
-                                                     &to->algorithms[k]));
-      program->convolution_bytes = larger_of(program->convolution_bytes, to->algorithms[k].workspace);
-    }
+    if (plan->nodes[i].op == TUTTI_OP_CONV2D && plan->nodes[i].form == CPU_PATCHES)
+      TUTTI_TRY(context, choose_algorithms(context, library, program, i));
   }
   return TUTTI_OK;
 }
@@ -335,7 +345,7 @@ enum tutti_status backend_cuda_stream_lower(tutti_context *context, struct strea
   backend_cpu_decays(plan, job->config);
   TUTTI_TRY_OUT(context, tutti_alloc(context, plan->node_count, sizeof *program->nodes, &program->nodes));
   TUTTI_TRY_OUT(context, check_sizes(context, program));
-  TUTTI_TRY_OUT(context, choose_algorithms(context, library, program));
+  TUTTI_TRY_OUT(context, choose_forms(context, library, program));
   if (program->training)
     TUTTI_TRY_OUT(context, cut_weights(context, program));
   reserve_fixed(&layout, purpose);

@@ -228,8 +228,10 @@ static cudaError_t capture(struct emulated_graph *graph, struct work what) {
   if (graph->count == graph->room) {
     size_t room = 2 * graph->room + 16;
     struct work *works = realloc(graph->works, room * sizeof *works);
-    if (!works)
+    if (!works) {
+      free(what.launch.argument);
       return cudaErrorMemoryAllocation;
+    }
     graph->works = works;
     graph->room = room;
   }
@@ -238,12 +240,16 @@ static cudaError_t capture(struct emulated_graph *graph, struct work what) {
   return cudaSuccess;
 }
 
+/* Put this on a stream, which takes its argument. */
 static cudaError_t give(struct emulated_stream *stream, struct work what) {
   if (stream->captured)
     return capture(stream->captured, what);
   struct work *work = malloc(sizeof *work);
-  if (!work)
+  if (!work) {
+    if (!what.again)
+      free(what.launch.argument);
     return cudaErrorMemoryAllocation;
+  }
   *work = what;
   (void)pthread_mutex_lock(&stream->lock);
   cudaError_t error = stream->error;

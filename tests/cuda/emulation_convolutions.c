@@ -119,7 +119,10 @@ static size_t workspace_of(const struct emulated_images *x) { return (size_t)x->
 
 static cudnnStatus_t propose(const struct emulated_images *x, int requested, int *returned,
                              cudnnConvolutionFwdAlgoPerf_t *found) {
-  *returned = requested < ALGORITHMS ? requested : ALGORITHMS;
+  const char *most = getenv("TUTTI_EMULATED_ALGORITHMS");
+  *returned = most ? (int)strtol(most, NULL, 10) : ALGORITHMS;
+  if (requested < *returned)
+    *returned = requested;
   for (int i = 0; i < *returned; i++)
     found[i] = (cudnnConvolutionFwdAlgoPerf_t){
         .algo = i,

@@ -383,6 +383,17 @@ static void test_stream_honours(void **state) {
   tutti_network_destroy(network);
 }
 
+/* Where cuDNN has no algorithm that is deterministic, own kernels do its convolutions. */
+static void test_stream_own_convolutions(void **state) {
+  (void)state;
+  configure("epochs=3 batch_size=8 optimiser=sgd learning_rate=0.01");
+  tutti_network *network = hand_made(5);
+  assert_true(setenv("TUTTI_EMULATED_ALGORITHMS", "2", 1) == 0);
+  compare("own convolutions", network, 3, 1e-4);
+  assert_true(unsetenv("TUTTI_EMULATED_ALGORITHMS") == 0);
+  tutti_network_destroy(network);
+}
+
 /* --- alone and among others --- */
 
 enum { POOL = 5 };
@@ -575,6 +586,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_stream_trajectories, begin, end),
       cmocka_unit_test_setup_teardown(test_stream_honours, begin, end),
+      cmocka_unit_test_setup_teardown(test_stream_own_convolutions, begin, end),
       cmocka_unit_test_setup_teardown(test_stream_pool, begin, end),
       cmocka_unit_test_setup_teardown(test_stream_stopped, begin, end),
       cmocka_unit_test_setup_teardown(test_stream_diverged, begin, end),
