@@ -27,7 +27,8 @@ endif
 # Worker processes, for executors.
 noinst_LTLIBRARIES += libcrew.la
 libcrew_la_LDFLAGS =
-libcrew_la_SOURCES = %D%/shared/crew/crew.c %D%/shared/crew/crew.h %D%/shared/crew/crew_impl.h %D%/shared/crew/crew_process.c
+libcrew_la_SOURCES = %D%/shared/crew/crew.c %D%/shared/crew/crew.h %D%/shared/crew/crew_devices.c
+libcrew_la_SOURCES += %D%/shared/crew/crew_impl.h %D%/shared/crew/crew_process.c
 plugin_LTLIBRARIES += selector-all.la
 selector_all_la_SOURCES = %D%/selector/all.c
 plugin_LTLIBRARIES += selector-forward.la

@@ -16,17 +16,23 @@ const struct tutti_layer *backend_cuda_first_image(const tutti_network *network)
 
 /* --- device.c --- */
 
+struct cuda_pool;
 struct cuda_device {
   uint32_t multiprocessors;
   uint32_t most_workers;                                       /* threads of a block that compute */
   size_t shared_block, shared_multiprocessor, shared_reserved; /* bytes */
   uint32_t stream_blocks;                                      /* of a grid of the stream engine */
+  bool open;
+  struct cuda_pool *pool; /* what trains there; NULL: nothing does */
 };
 /* Is there a driver and a device that this build runs on? If not, say why. */
 bool backend_cuda_available(char *why, size_t why_size);
+/* What the device is like. Nothing is begun on it: the manager of a run, which trains nothing, needs no more. */
+enum tutti_status backend_cuda_device_describe(tutti_context *context, struct cuda_device *device);
+/* All memory of the device, in bytes. */
+enum tutti_status backend_cuda_device_total(tutti_context *context, size_t *bytes);
+/* Begin with it, unless that was done. */
 enum tutti_status backend_cuda_device_open(tutti_context *context, struct cuda_device *device);
-/* Free and all memory of the device, in bytes. */
-enum tutti_status backend_cuda_device_memory(tutti_context *context, size_t *free_bytes, size_t *total);
 
 /* --- the stream engine, for networks of images (stream_*.c); without cuDNN, stream_without.c --- */
 
@@ -48,18 +54,24 @@ enum tutti_status backend_cuda_images_predict(tutti_context *context, const stru
 
 /* --- pool.c, predict.c --- */
 
-enum tutti_status backend_cuda_train_many(tutti_context *context, const struct cuda_device *device, size_t count,
-                                          const struct tutti_job *const *jobs, struct tutti_outcome *const *outcomes,
-                                          void (*done)(void *argument, size_t index), void *argument);
-enum tutti_status backend_cuda_gradient(tutti_context *context, const struct cuda_device *device,
-                                        const struct tutti_job *job, const tutti_tensors *weights, double *loss,
-                                        tutti_tensors **gradient);
+struct cuda_training {
+  /* Of each job; a job that it refuses fails by itself. NULL: they were checked. */
+  enum tutti_status (*check)(void *self, tutti_context *context, const struct tutti_job *job);
+  void *self;
+  bool ends_process; /* once the device is lost, leave the jobs that wait, and return why; else they fail, too */
+};
+/* Train the jobs of a queue until it has none (backend.h, train_queue). */
+enum tutti_status backend_cuda_train(tutti_context *context, struct cuda_device *device,
+                                     const struct tutti_job_queue *queue, const struct cuda_training *how);
+enum tutti_status backend_cuda_gradient(tutti_context *context, struct cuda_device *device, const struct tutti_job *job,
+                                        const tutti_tensors *weights, double *loss, tutti_tensors **gradient);
 /* Bytes of the device's memory that a job takes, with its rows. */
 enum tutti_status backend_cuda_need(tutti_context *context, const struct cuda_device *device,
                                     const struct tutti_job *job, size_t *bytes);
-/* out[rows][width], and, unless it is NULL, epistemic[rows][tutti_epistemic_width]. */
-enum tutti_status backend_cuda_predict(tutti_context *context, const struct cuda_device *device,
-                                       const struct tutti_job *job, const tutti_tensors *weights,
-                                       const tutti_split *split, float *out, float *epistemic);
+/* Predict: out[rows][width], and, unless it is NULL, epistemic[rows][tutti_epistemic_width]. Also while a pool trains,
+   from its callbacks. */
+enum tutti_status backend_cuda_predict(tutti_context *context, struct cuda_device *device, const struct tutti_job *job,
+                                       const tutti_tensors *weights, const tutti_split *split, float *out,
+                                       float *epistemic);
 
 #endif

@@ -20,7 +20,7 @@ static enum tutti_status backend_create_cuda(tutti_context *context, const void 
   struct cuda_backend *backend;
   TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *backend, &backend));
   backend->kernels = backend_cpu_kernels(tutti_cpu_detect());
-  enum tutti_status status = backend_cuda_device_open(context, &backend->device);
+  enum tutti_status status = backend_cuda_device_describe(context, &backend->device);
   if (status == TUTTI_OK)
     *self = backend;
   else
@@ -58,10 +58,10 @@ static enum tutti_status check_config(tutti_context *context, const struct tutti
 
 static enum tutti_status check_memory(struct cuda_backend *backend, tutti_context *context,
                                       const struct tutti_job *job) {
-  size_t need, room, total;
+  size_t need, total;
   TUTTI_TRY(context, is_image(job) ? backend_cuda_images_need(context, &backend->device, job, &need)
                                    : backend_cuda_need(context, &backend->device, job, &need));
-  TUTTI_TRY(context, backend_cuda_device_memory(context, &room, &total));
+  TUTTI_TRY(context, backend_cuda_device_total(context, &total));
   if (need > total)
     return TUTTI_FAIL(context, TUTTI_ERROR_MEMORY,
                       "the network and its rows need %zu MiB, and the device has %zu MiB: lower batch_size, or take "
@@ -116,34 +116,127 @@ static size_t backend_capacity_cuda(void *self) {
   return 2 * (size_t)backend->device.multiprocessors;
 }
 
-/* Jobs of one engine among all. */
-struct share {
-  const struct tutti_job **jobs;
-  struct tutti_outcome **outcomes;
-  size_t *indices, count;
+/* Jobs that are all there at once, as a queue. */
+struct given {
+  size_t count, next;
+  const struct tutti_job *const *jobs;
+  struct tutti_outcome *const *outcomes;
   void (*done)(void *argument, size_t index);
   void *argument;
 };
 
-static void share_done(void *argument, size_t index) {
-  const struct share *share = argument;
-  share->done(share->argument, share->indices[index]);
+static bool next_given(void *argument, const struct tutti_job **job, struct tutti_outcome **outcome, size_t *number) {
+  struct given *given = argument;
+  if (given->next == given->count)
+    return false;
+  *number = given->next++;
+  *job = given->jobs[*number];
+  *outcome = given->outcomes[*number];
+  return true;
 }
 
-static enum tutti_status train_share(struct cuda_backend *backend, tutti_context *context, struct share *share,
-                                     size_t count, const struct tutti_job *const *jobs,
-                                     struct tutti_outcome *const *outcomes, bool images) {
-  share->count = 0;
-  for (size_t i = 0; i < count; i++)
-    if (is_image(jobs[i]) == images) {
-      share->jobs[share->count] = jobs[i];
-      share->outcomes[share->count] = outcomes[i];
-      share->indices[share->count++] = i;
-    }
-  if (share->count == 0)
+static void given_done(void *argument, size_t number) {
+  struct given *given = argument;
+  if (given->done)
+    given->done(given->argument, number);
+}
+
+/* A queue whose networks of images are laid aside, for the stream engine. */
+struct sorted {
+  struct tutti_job_queue from;
+  struct cuda_backend *backend;
+  tutti_context *context;
+  const struct tutti_job **jobs; /* [count]: of images */
+  struct tutti_outcome **outcomes;
+  size_t *numbers, count, room;
+  enum tutti_status status;
+};
+
+static enum tutti_status make_room(struct sorted *sorted) {
+  size_t room = 2 * sorted->room + 16;
+  if (sorted->count < sorted->room)
     return TUTTI_OK;
-  return (images ? backend_cuda_images_train_many : backend_cuda_train_many)(
-      context, &backend->device, share->count, share->jobs, share->outcomes, share_done, share);
+  TUTTI_TRY(sorted->context,
+            tutti_realloc(sorted->context, sorted->count, room, sizeof(struct tutti_job *), &sorted->jobs));
+  TUTTI_TRY(sorted->context,
+            tutti_realloc(sorted->context, sorted->count, room, sizeof(struct tutti_outcome *), &sorted->outcomes));
+  TUTTI_TRY(sorted->context,
+            tutti_realloc(sorted->context, sorted->count, room, sizeof *sorted->numbers, &sorted->numbers));
+  sorted->room = room;
+  return TUTTI_OK;
+}
+
+static bool next_table(void *argument, const struct tutti_job **job, struct tutti_outcome **outcome, size_t *number) {
+  struct sorted *sorted = argument;
+  while (sorted->status == TUTTI_OK && sorted->from.next(sorted->from.argument, job, outcome, number)) {
+    if (!(*job)->network || !is_image(*job))
+      return true;
+    sorted->status = make_room(sorted);
+    if (sorted->status != TUTTI_OK)
+      return false;
+    sorted->jobs[sorted->count] = *job;
+    sorted->outcomes[sorted->count] = *outcome;
+    sorted->numbers[sorted->count++] = *number;
+  }
+  return false;
+}
+
+static void table_done(void *argument, size_t number) {
+  struct sorted *sorted = argument;
+  sorted->from.done(sorted->from.argument, number);
+}
+
+static void image_done(void *argument, size_t index) {
+  struct sorted *sorted = argument;
+  sorted->from.done(sorted->from.argument, sorted->numbers[index]);
+}
+
+/* Those of images that can be trained, together; one that is refused fails by itself. */
+static enum tutti_status train_images(struct sorted *sorted) {
+  size_t count = sorted->count, kept = 0;
+  for (size_t i = 0; i < count; i++) {
+    struct tutti_job job;
+    TUTTI_TAKE(&job, sorted->jobs[i]);
+    if (check_data(sorted->backend, sorted->context, &job) == TUTTI_OK) {
+      sorted->jobs[kept] = sorted->jobs[i];
+      sorted->outcomes[kept] = sorted->outcomes[i];
+      sorted->numbers[kept++] = sorted->numbers[i];
+      continue;
+    }
+    struct tutti_outcome *outcome = sorted->outcomes[i];
+    outcome->state = TUTTI_STATE_FAILED;
+    (void)snprintf(outcome->failure, sizeof outcome->failure, "%s", tutti_error_message(sorted->context));
+    tutti_error_clear(sorted->context);
+    sorted->from.done(sorted->from.argument, sorted->numbers[i]);
+  }
+  sorted->count = 0;
+  if (kept == 0)
+    return TUTTI_OK;
+  TUTTI_TRY(sorted->context, backend_cuda_device_open(sorted->context, &sorted->backend->device));
+  return backend_cuda_images_train_many(sorted->context, &sorted->backend->device, kept, sorted->jobs, sorted->outcomes,
+                                        image_done, sorted);
+}
+
+/* Tables as they come; images in between, as many as have come. */
+static enum tutti_status train_both(struct cuda_backend *backend, tutti_context *context,
+                                    const struct tutti_job_queue *theirs, bool ends_process) {
+  struct sorted sorted = {.backend = backend, .context = context};
+  const struct tutti_job_queue queue = {sizeof queue, &sorted, next_table, table_done};
+  const struct cuda_training how = {.check = check_data, .self = backend, .ends_process = ends_process};
+  enum tutti_status status;
+  TUTTI_TAKE(&sorted.from, theirs);
+  do {
+    TUTTI_TRY_OUT(context, backend_cuda_train(context, &backend->device, &queue, &how));
+    TUTTI_TRY_OUT(context, sorted.status);
+    if (sorted.count == 0)
+      break;
+    TUTTI_TRY_OUT(context, train_images(&sorted));
+  } while (true);
+out:
+  tutti_free(sorted.jobs);
+  tutti_free(sorted.outcomes);
+  tutti_free(sorted.numbers);
+  return status;
 }
 
 static enum tutti_status backend_train_many_cuda(void *self, tutti_context *context, size_t count,
@@ -151,30 +244,22 @@ static enum tutti_status backend_train_many_cuda(void *self, tutti_context *cont
                                                  struct tutti_outcome *const *outcomes,
                                                  void (*done)(void *argument, size_t index), void *argument) {
   struct cuda_backend *backend = self;
-  for (size_t i = 0; i < count; i++) {
-    struct tutti_job job;
-    TUTTI_TAKE(&job, jobs[i]);
-    TUTTI_TRY(context, check_data(self, context, &job));
-  }
-  struct share share = {.done = done, .argument = argument};
-  enum tutti_status status;
-  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof(struct tutti_job *), &share.jobs));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof(struct tutti_outcome *), &share.outcomes));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *share.indices, &share.indices));
-  TUTTI_TRY_OUT(context, train_share(backend, context, &share, count, jobs, outcomes, false));
-  TUTTI_TRY_OUT(context, train_share(backend, context, &share, count, jobs, outcomes, true));
-out:
-  tutti_free(share.jobs);
-  tutti_free(share.outcomes);
-  tutti_free(share.indices);
-  return status;
+  struct given given = {.count = count, .jobs = jobs, .outcomes = outcomes, .done = done, .argument = argument};
+  const struct tutti_job_queue queue = {sizeof queue, &given, next_given, given_done};
+  return train_both(backend, context, &queue, false);
 }
 
-static void nobody(void *argument, size_t index) { (void)argument, (void)index; }
+static enum tutti_status backend_train_queue_cuda(void *self, tutti_context *context,
+                                                  const struct tutti_job_queue *theirs) {
+  return train_both(self, context, theirs, true);
+}
 
-static enum tutti_status backend_train_cuda(void *self, tutti_context *context, const struct tutti_job *job,
+static enum tutti_status backend_train_cuda(void *self, tutti_context *context, const struct tutti_job *theirs,
                                             struct tutti_outcome *outcome) {
-  return backend_train_many_cuda(self, context, 1, &job, &outcome, nobody, NULL);
+  struct tutti_job job;
+  TUTTI_TAKE(&job, theirs);
+  TUTTI_TRY(context, check_data(self, context, &job));
+  return backend_train_many_cuda(self, context, 1, &theirs, &outcome, NULL, NULL);
 }
 
 static bool backend_tells_epistemic_cuda(void *self, const struct tutti_job *job) {
@@ -191,8 +276,10 @@ static enum tutti_status backend_predict_parts_cuda(void *self, tutti_context *c
   job.train = job.validation = NULL;
   TUTTI_TRY(context, backend_check_cuda(self, context, &job));
   TUTTI_TRY(context, backend_cpu_check_split(context, &job, split));
-  return (is_image(&job) ? backend_cuda_images_predict : backend_cuda_predict)(context, &backend->device, &job, weights,
-                                                                               split, out, epistemic);
+  if (!is_image(&job))
+    return backend_cuda_predict(context, &backend->device, &job, weights, split, out, epistemic);
+  TUTTI_TRY(context, backend_cuda_device_open(context, &backend->device));
+  return backend_cuda_images_predict(context, &backend->device, &job, weights, split, out, epistemic);
 }
 
 static enum tutti_status backend_predict_cuda(void *self, tutti_context *context, const struct tutti_job *job,
@@ -240,8 +327,10 @@ static enum tutti_status backend_gradient_cuda(void *self, tutti_context *contex
   struct tutti_job job;
   TUTTI_TAKE(&job, theirs);
   TUTTI_TRY(context, check_data(self, context, &job));
-  return (is_image(&job) ? backend_cuda_images_gradient : backend_cuda_gradient)(context, &backend->device, &job,
-                                                                                 weights, loss, gradient);
+  if (!is_image(&job))
+    return backend_cuda_gradient(context, &backend->device, &job, weights, loss, gradient);
+  TUTTI_TRY(context, backend_cuda_device_open(context, &backend->device));
+  return backend_cuda_images_gradient(context, &backend->device, &job, weights, loss, gradient);
 }
 
 static uint32_t backend_epochs_cuda(void *self, const void *config) {
@@ -267,6 +356,7 @@ static const struct tutti_backend_ops cuda_ops = {
     .predict_parts = backend_predict_parts_cuda,
     .ask_slope = backend_ask_slope_cuda,
     .epochs = backend_epochs_cuda,
+    .train_queue = backend_train_queue_cuda,
 };
 
 static const struct tutti_descriptor cuda_descriptor = {

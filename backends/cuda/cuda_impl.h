@@ -2,7 +2,9 @@
 
    lower.c    a network's plan as a program of the block engine, with the places of its arrays
    device.c   which device there is, and its limits
+   arena.c    memory that is used again while kernels run
    memory.c   the device's memory of jobs and of rows
+   grids.c    kernels that run, and what their blocks are given
    pool.c     many trainings at once
    predict.c  predictions of a split
 
@@ -18,6 +20,8 @@
 
 /* --- device.c --- */
 
+/* Free and all memory of the device, in bytes. */
+enum tutti_status backend_cuda_device_memory(tutti_context *context, size_t *free_bytes, size_t *total);
 /* What the runtime says, as an error of `doing`: TUTTI_OK for cudaSuccess. */
 enum tutti_status backend_cuda_status(tutti_context *context, cudaError_t error, const char *doing);
 #define CUDA_TRY(context, call) TUTTI_TRY(context, backend_cuda_status(context, call, #call))
@@ -25,30 +29,83 @@ enum tutti_status backend_cuda_status(tutti_context *context, cudaError_t error,
 
 /* --- lower.c --- */
 
-/* Everything that a block needs to know of a network. Networks with equal workers and shared can run in one grid. */
+/* The blocks that a program fits: threads that compute, and bytes of shared memory. */
+struct cuda_fit {
+  uint32_t workers, shared;
+};
+/* Everything that a block needs to know of a network. Networks with equal fits can run in one grid. */
 struct cuda_program {
   struct cpu_plan *plan; /* its weights are in plan->weights */
   struct cuda_node *nodes;
   struct cuda_edge *edges;
   struct cuda_segment *segments; /* those that are trained */
   uint32_t node_count, edge_count, segment_count;
-  uint32_t workers, shared; /* threads that compute; bytes of shared memory */
-  size_t far;               /* floats in the device's memory for arrays that are not shared */
+  struct cuda_fit fit;
+  size_t far; /* floats in the device's memory for arrays that are not shared */
   struct cuda_place weights, gradients, first, second;
   struct cpu_attributes head;
   uint32_t artificial;         /* as in struct cuda_job, when training */
   float *box;                  /* [2][features], or NULL */
   const double *class_weights; /* the job's */
   size_t features;
+  uint64_t *keys; /* [draws], of predictions with dropout */
+  uint32_t draws;
 };
-/* Make it, for at most `rows` rows at once. TUTTI_ERROR_UNSUPPORTED names a layer that the engine lacks. */
+/* Make it, for at most `rows` rows at once; for blocks like these, or (NULL) for those that suit it.
+   TUTTI_ERROR_UNSUPPORTED names a layer that the engine lacks. */
 enum tutti_status backend_cuda_lower(tutti_context *context, const struct cuda_device *device,
                                      const struct tutti_job *job, size_t rows, bool training,
-                                     struct cuda_program *program);
+                                     const struct cuda_fit *like, struct cuda_program *program);
 void backend_cuda_program_release(struct cuda_program *program);
+
+/* --- arena.c --- */
+
+struct cuda_region {
+  struct cuda_region *next; /* the memory behind it, but where that begins */
+  char *at, *device;        /* as the host sees it, which sees the device's own memory not; as the device does */
+  size_t bytes;
+  bool used, begins; /* begins: a piece that the runtime gave */
+};
+struct cuda_arena {
+  bool mapped; /* the host's memory, as the device sees it */
+  struct cuda_region *regions;
+};
+/* What an arena asks the runtime for, at least, where there is plenty. */
+enum { CUDA_ARENA_PIECE = 4 << 20 };
+/* Take memory, at a multiple of 256 bytes. TUTTI_ERROR_MEMORY if there is not so much. */
+enum tutti_status backend_cuda_arena_take(tutti_context *context, struct cuda_arena *arena, size_t bytes,
+                                          struct cuda_region **region);
+/* Give it back; NULL is allowed. */
+void backend_cuda_arena_give(struct cuda_arena *arena, struct cuda_region *region);
+/* No kernel uses any of it any more. */
+void backend_cuda_arena_release(struct cuda_arena *arena);
+
 /* --- memory.c --- */
 
-/* Rows of splits in the device's memory, each split once. */
+/* Bytes that the rows of a split take. */
+size_t backend_cuda_split_bytes(const tutti_split *split, bool targets);
+/* Copy them to the device's memory. */
+enum tutti_status backend_cuda_copy_rows(tutti_context *context, const tutti_split *split, bool targets, void *memory,
+                                         cudaStream_t stream, struct cuda_rows *rows);
+/* Splits whose rows are there, each once for all that use them. */
+struct cuda_shelf {
+  struct cuda_held {
+    struct cuda_held *next;
+    const tutti_split *split;
+    struct cuda_rows rows;
+    bool targets;
+    size_t users;
+    struct cuda_region *memory;
+  } * splits;
+};
+/* Use a split, which is copied there unless it is there; and use it no more (NULL is allowed). */
+enum tutti_status backend_cuda_rows_use(tutti_context *context, struct cuda_shelf *data, struct cuda_arena *arena,
+                                        const tutti_split *split, bool targets, cudaStream_t stream,
+                                        struct cuda_held **out);
+void backend_cuda_rows_leave(struct cuda_shelf *data, struct cuda_arena *arena, struct cuda_held *split);
+bool backend_cuda_rows_have(const struct cuda_shelf *data, const tutti_split *split, bool targets);
+
+/* Rows of splits, each split once, for a caller that gives them all back at the end. */
 struct cuda_data {
   struct cuda_split {
     const tutti_split *split;
@@ -56,10 +113,8 @@ struct cuda_data {
     bool targets;
     void *memory;
   } * splits;
-  size_t count, room;
+  size_t count;
 };
-/* Bytes that a split takes. */
-size_t backend_cuda_split_bytes(const tutti_split *split, bool targets);
 /* Put a split there, unless it is; data->splits has room for it. */
 enum tutti_status backend_cuda_data_add(tutti_context *context, struct cuda_data *data, const tutti_split *split,
                                         bool targets, cudaStream_t stream, struct cuda_rows *rows);
@@ -67,13 +122,37 @@ void backend_cuda_data_release(struct cuda_data *data);
 
 /* A job's part of the device's memory: what is copied there at once, and what the engine fills. */
 struct cuda_layout {
-  size_t nodes, edges, segments, box, classes, kept, copied; /* bytes from its beginning */
+  size_t nodes, edges, segments, box, classes, keys, kept, copied; /* bytes from its beginning */
   size_t far, order, bytes;
 };
 struct cuda_layout backend_cuda_layout(const struct cuda_program *program, size_t rows);
-/* Copy job and program there: what the host knows of `job` is set, and its pointers are filled in. */
-enum tutti_status backend_cuda_upload(tutti_context *context, const struct cuda_program *program,
-                                      const struct cuda_layout *layout, struct cuda_job *job, char *memory,
-                                      cudaStream_t stream);
+/* Fill in what a job knows from its program, and where its parts lie in the device's memory. */
+void backend_cuda_place(const struct cuda_program *program, const struct cuda_layout *layout, struct cuda_job *job,
+                        char *memory);
+/* Write down what is copied there: staged[layout->copied]. */
+void backend_cuda_stage(const struct cuda_program *program, const struct cuda_layout *layout,
+                        const struct cuda_job *job, char *staged);
+
+/* --- predict.c, answer.c --- */
+
+/* By a kernel of its own. */
+enum tutti_status backend_cuda_predict_alone(tutti_context *context, const struct cuda_device *device,
+                                             const struct tutti_job *job, const tutti_tensors *weights,
+                                             const tutti_split *split, float *out, float *epistemic);
+
+/* The program of predictions for chunks of rows, and what it asks for but for places. `like`: with as many threads and
+   as much shared memory as this one; NULL: with what suits it. */
+enum tutti_status backend_cuda_prediction(tutti_context *context, const struct cuda_device *device,
+                                          const struct tutti_job *job, const tutti_tensors *weights, size_t rows,
+                                          const struct cuda_fit *like, struct cuda_program *program,
+                                          struct cuda_prediction *what);
+/* Bytes that it needs besides the program: on the device, for the rows' draws and what is not shared; and of its
+   answers. */
+size_t backend_cuda_prediction_bytes(const struct cuda_program *program, const struct cuda_prediction *what);
+size_t backend_cuda_prediction_answers(const struct cuda_prediction *what);
+/* Give it places: a copy of the program, and so much memory for the rest and for its answers. */
+void backend_cuda_prediction_place(const struct cuda_program *program, const struct cuda_layout *layout,
+                                   const struct cuda_job *job, char *memory, char *answers,
+                                   struct cuda_prediction *what);
 
 #endif

@@ -39,12 +39,11 @@ static enum tutti_status attribute(tutti_context *context, enum cudaDeviceAttr w
   return TUTTI_OK;
 }
 
-enum tutti_status backend_cuda_device_open(tutti_context *context, struct cuda_device *device) {
+enum tutti_status backend_cuda_device_describe(tutti_context *context, struct cuda_device *device) {
   char why[256];
   size_t processors, threads, blocks;
   if (!backend_cuda_available(why, sizeof why))
     return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "backend cuda: %s", why);
-  CUDA_TRY(context, cudaSetDevice(0));
   TUTTI_TRY(context, attribute(context, cudaDevAttrMultiProcessorCount, &processors));
   TUTTI_TRY(context, attribute(context, cudaDevAttrMaxThreadsPerBlock, &threads));
   TUTTI_TRY(context, attribute(context, cudaDevAttrMaxSharedMemoryPerBlockOptin, &device->shared_block));
@@ -54,7 +53,22 @@ enum tutti_status backend_cuda_device_open(tutti_context *context, struct cuda_d
   device->multiprocessors = (uint32_t)processors;
   device->stream_blocks = (uint32_t)(processors * (blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS));
   device->most_workers = threads < CUDA_MOST_WORKERS ? (uint32_t)threads : CUDA_MOST_WORKERS;
+  return TUTTI_OK;
+}
+
+enum tutti_status backend_cuda_device_total(tutti_context *context, size_t *bytes) {
+  struct cudaDeviceProp properties;
+  CUDA_TRY(context, cudaGetDeviceProperties(&properties, 0));
+  *bytes = properties.totalGlobalMem;
+  return TUTTI_OK;
+}
+
+enum tutti_status backend_cuda_device_open(tutti_context *context, struct cuda_device *device) {
+  if (device->open)
+    return TUTTI_OK;
+  CUDA_TRY(context, cudaSetDevice(0));
   CUDA_TRY(context, backend_cuda_allow_shared((uint32_t)device->shared_block));
+  device->open = true;
   return TUTTI_OK;
 }
 

@@ -51,7 +51,8 @@ struct state {
   struct cpu_watch watch;
   double own[CPU_OWN], loss, value;
   uint64_t steps;
-  uint32_t job, stop, end, keep, command;
+  struct cuda_mail mail;
+  uint32_t stop, end, keep, command;
 };
 
 struct block {

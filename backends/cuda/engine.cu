@@ -1,5 +1,6 @@
-/* engine.cu - the block engine: one thread block trains one network, from its first epoch to its last. Blocks take jobs
-   from a queue, so a grid trains networks of all shapes, batch sizes and optimisers at once, and none waits for another.
+/* engine.cu - the block engine: one thread block trains one network, from its first epoch to its last. The host gives
+   each block one job after the other, so a grid trains networks of all shapes, batch sizes and optimisers at once, and
+   none waits for another.
    The last warp of a block shuffles the rows of the next epoch while the others train. See docs/backend-cuda.md. */
 #include "engine_impl.h"
 
@@ -150,13 +151,13 @@ CUDA_PHASE void differentiate(const struct block &b, const struct cuda_job &job)
   const double loss = loss_of(b, job.node_count, job.train, NULL, 0, job.train.rows, true);
   meet();
   backward(b, job.node_count, all);
-  each(job.floats, [&](uint32_t i) { job.kept[i] = b.gradients[i]; });
+  each(job.floats, [&](uint32_t i) { job.result[i] = b.gradients[i]; });
   if (threadIdx.x == 0)
     b.state->loss = loss;
   __threadfence_system();
   meet();
   if (threadIdx.x == 0)
-    tell(job, {0, CUDA_FINISHED, 1, 1, 0, 0, loss, 0, 0});
+    tell(job, {0, 0, CUDA_FINISHED, 1, 1, 0, 0, loss, 0, 0});
 }
 
 /* The threads that compute. Between two meetings of the whole block they use one order of the rows, and the last warp
@@ -196,6 +197,8 @@ CUDA_PHASE void train(const struct block &b, const struct cuda_job &job) {
       report.value = squares;
     }
   }
+  if (report.end == CUDA_FINISHED || report.end == CUDA_STOPPED)
+    each(job.floats, [&](uint32_t i) { job.result[i] = job.kept[i]; });
   if (threadIdx.x == 0)
     s->stop = report.epoch + 1;
   __threadfence_system();
@@ -236,37 +239,6 @@ static __device__ struct block block_of(float4 *shared, float *memory, uint32_t 
   return b;
 }
 
-static __global__ void __launch_bounds__(CUDA_MOST_WORKERS + CUDA_WARP, 2)
-    train_jobs(struct cuda_job *const *jobs, uint32_t count, uint32_t *next) {
-  CUDA_SHARED(shared);
-  for (;;) {
-    struct block b = block_of(shared, NULL, 0);
-    if (threadIdx.x == 0)
-      b.state->job = atomicAdd(next, 1u);
-    __syncthreads();
-    const uint32_t index = b.state->job;
-    __syncthreads();
-    if (index >= count)
-      return;
-    const struct cuda_job &job = *jobs[index];
-    b = block_of(shared, job.memory, job.outputs);
-    b.nodes = job.nodes;
-    b.edges = job.edges;
-    b.weights = at(b, job.weights);
-    b.gradients = at(b, job.gradients);
-    b.head = &job.head;
-    b.artificial = job.artificial;
-    b.class_weights = job.class_weights;
-    if (job.task == CUDA_GRADIENT && threadIdx.x < CUDA_WORKERS)
-      differentiate(b, job);
-    else if (job.task == CUDA_TRAIN && threadIdx.x < CUDA_WORKERS)
-      train(b, job);
-    else if (job.task == CUDA_TRAIN)
-      draw_orders(b, job);
-    __syncthreads();
-  }
-}
-
 /* Rows [begin, begin + rows), by this pass. */
 CUDA_PHASE void predict_as(const struct block &b, const struct cuda_prediction &p, const struct pass &pass,
                            uint32_t begin, uint32_t rows, float *out, float *epistemic) {
@@ -288,16 +260,13 @@ CUDA_PHASE void predict_mixture(const struct block &b, const struct cuda_predict
   meet();
 }
 
-static __global__ void __launch_bounds__(CUDA_MOST_WORKERS + CUDA_WARP, 2) predict_network(struct cuda_prediction p) {
-  CUDA_SHARED(shared);
-  struct block b = block_of(shared, p.memory + (size_t)blockIdx.x * p.block_floats, p.outputs);
-  if (threadIdx.x >= CUDA_WORKERS)
-    return;
+/* All rows, some of them by this block, which is one of p.blocks. */
+CUDA_PHASE void predict_all(struct block &b, const struct cuda_prediction &p, uint32_t number) {
   b.nodes = p.nodes;
   b.edges = p.edges;
   b.weights = p.weights;
   b.head = &p.head;
-  for (uint32_t begin = blockIdx.x * p.most; begin < p.rows.rows; begin += p.blocks * p.most) {
+  for (uint32_t begin = number * p.most; begin < p.rows.rows; begin += p.blocks * p.most) {
     const uint32_t rows = p.rows.rows - begin < p.most ? p.rows.rows - begin : p.most;
     if (p.draws > 0)
       predict_mixture(b, p, begin, rows);
@@ -306,11 +275,80 @@ static __global__ void __launch_bounds__(CUDA_MOST_WORKERS + CUDA_WARP, 2) predi
   }
 }
 
+/* Wait for what the host gives, and copy it from its memory. NULL: the end. */
+CUDA_PHASE const struct cuda_job *next_job(struct state *s, struct cuda_mail *mail, uint32_t number) {
+  if (threadIdx.x == 0) {
+    const volatile struct cuda_mail *box = mail;
+    while (box->number != number)
+      __nanosleep(2000);
+    __threadfence_system();
+    s->mail = *mail;
+  }
+  __syncthreads();
+  const struct cuda_mail given = s->mail;
+  if (given.bytes == 0)
+    return NULL;
+  float4 *to = (float4 *)given.memory;
+  for (uint32_t i = threadIdx.x; i < given.bytes / sizeof *to; i += blockDim.x)
+    to[i] = ((const float4 *)given.staged)[i];
+  __syncthreads();
+  const struct cuda_job *job = (const struct cuda_job *)given.memory;
+  if (threadIdx.x == 0)
+    ((volatile struct cuda_report *)job->report)->begun = 1;
+  return job;
+}
+
+/* By the threads that compute. */
+CUDA_PHASE void predict_job(struct block &b, const struct cuda_job &job) {
+  b.outputs = job.prediction.outputs;
+  b.memory = job.prediction.memory;
+  predict_all(b, job.prediction, 0);
+  __threadfence_system();
+  meet();
+  if (threadIdx.x == 0)
+    tell(job, {0, 0, CUDA_FINISHED, 0, 0, 0, 0, 0, 0, 0});
+}
+
+static __global__ void __launch_bounds__(CUDA_MOST_WORKERS + CUDA_WARP, 2) train_jobs(struct cuda_mail *mail) {
+  CUDA_SHARED(shared);
+  for (uint32_t number = 1;; number++) {
+    struct block b = block_of(shared, NULL, 0);
+    const struct cuda_job *given = next_job(b.state, mail + blockIdx.x, number);
+    if (!given)
+      return;
+    const struct cuda_job &job = *given;
+    b = block_of(shared, job.memory, job.outputs);
+    b.nodes = job.nodes;
+    b.edges = job.edges;
+    b.weights = at(b, job.weights);
+    b.gradients = at(b, job.gradients);
+    b.head = &job.head;
+    b.artificial = job.artificial;
+    b.class_weights = job.class_weights;
+    if (job.task == CUDA_GRADIENT && threadIdx.x < CUDA_WORKERS)
+      differentiate(b, job);
+    else if (job.task == CUDA_PREDICT && threadIdx.x < CUDA_WORKERS)
+      predict_job(b, job);
+    else if (job.task == CUDA_TRAIN && threadIdx.x < CUDA_WORKERS)
+      train(b, job);
+    else if (job.task == CUDA_TRAIN)
+      draw_orders(b, job);
+    __syncthreads();
+  }
+}
+
+static __global__ void __launch_bounds__(CUDA_MOST_WORKERS + CUDA_WARP, 2) predict_network(struct cuda_prediction p) {
+  CUDA_SHARED(shared);
+  struct block b = block_of(shared, p.memory + (size_t)blockIdx.x * p.block_floats, p.outputs);
+  if (threadIdx.x < CUDA_WORKERS)
+    predict_all(b, p, blockIdx.x);
+}
+
 /* --- launchers --- */
 
 void backend_cuda_launch_train(void *stream, uint32_t blocks, uint32_t workers, uint32_t shared,
-                               struct cuda_job *const *jobs, uint32_t count, uint32_t *next) {
-  CUDA_LAUNCH(train_jobs, blocks, workers + CUDA_WARP, shared, stream, jobs, count, next);
+                               struct cuda_mail *mail) {
+  CUDA_LAUNCH(train_jobs, blocks, workers + CUDA_WARP, shared, stream, mail);
 }
 
 void backend_cuda_launch_predict(void *stream, uint32_t blocks, uint32_t workers, uint32_t shared,

@@ -70,6 +70,7 @@ enum cuda_end {
 /* Written by the device, in the host's memory: an epoch, or the end. */
 struct cuda_report {
   uint32_t number; /* of reports so far; written last */
+  uint32_t begun;  /* a block is at it */
   uint32_t end;    /* enum cuda_end */
   uint32_t epoch, best_epoch;
   uint64_t steps;
@@ -83,34 +84,6 @@ struct cuda_answer {
   uint32_t number; /* of the report that is answered; written last */
   uint32_t command;
   uint32_t cancel; /* looked at within epochs */
-};
-
-enum cuda_task { CUDA_TRAIN, CUDA_GRADIENT };
-
-struct cuda_job {
-  struct cpu_config config;
-  uint32_t task;
-  uint32_t node_count, edge_count, segment_count;
-  uint32_t floats, trained;      /* of the weights, as in struct cpu_plan */
-  uint32_t outputs, batch, most; /* most: rows at once when validating */
-  uint32_t asks;                 /* the host answers each epoch's report */
-  uint32_t artificial;           /* points that head-nomu adds to the rows of a step */
-  struct cpu_attributes head;    /* the head's */
-  const float *box;              /* [2][features]: where they are drawn */
-  const double *class_weights;   /* [outputs]; NULL: all are 1 */
-  const struct cuda_node *nodes;
-  const struct cuda_edge *edges;
-  const struct cuda_segment *segments;
-  float *memory;                                       /* of this job: where places that are not shared lie */
-  struct cuda_place weights, gradients, first, second; /* [floats] */
-  float *kept;     /* [floats]: at first the weights to begin with, at last those to keep, or the gradient */
-  uint32_t *order; /* [2][rows of train] */
-  struct cuda_rows train, validation;
-  uint32_t order_key[2]; /* of the stream of mini-batches */
-  uint32_t box_key[2];   /* of artificial points */
-  uint64_t drop_key;
-  struct cuda_report *report;
-  struct cuda_answer *answer;
 };
 
 /* Predictions of rows by one network; a block takes `most` rows after the other. */
@@ -133,13 +106,52 @@ struct cuda_prediction {
   float *one, *part;       /* [rows][width], [rows][parts]: of a draw */
 };
 
+enum cuda_task { CUDA_TRAIN, CUDA_GRADIENT, CUDA_PREDICT };
+
+struct cuda_job {
+  struct cpu_config config;
+  uint32_t task;
+  uint32_t node_count, edge_count, segment_count;
+  uint32_t floats, trained;      /* of the weights, as in struct cpu_plan */
+  uint32_t outputs, batch, most; /* most: rows at once when validating */
+  uint32_t asks;                 /* the host answers each epoch's report */
+  uint32_t artificial;           /* points that head-nomu adds to the rows of a step */
+  struct cpu_attributes head;    /* the head's */
+  const float *box;              /* [2][features]: where they are drawn */
+  const double *class_weights;   /* [outputs]; NULL: all are 1 */
+  const struct cuda_node *nodes;
+  const struct cuda_edge *edges;
+  const struct cuda_segment *segments;
+  float *memory;                                       /* of this job: where places that are not shared lie */
+  struct cuda_place weights, gradients, first, second; /* [floats] */
+  float *kept;                                         /* [floats]: the weights to begin with, and then those to keep */
+  float *result;   /* [floats]: at last those that were kept, or the gradient; in the host's memory */
+  uint32_t *order; /* [2][rows of train] */
+  struct cuda_rows train, validation;
+  uint32_t order_key[2]; /* of the stream of mini-batches */
+  uint32_t box_key[2];   /* of artificial points */
+  uint64_t drop_key;
+  struct cuda_report *report;
+  struct cuda_answer *answer;
+  struct cuda_prediction prediction; /* of CUDA_PREDICT */
+};
+
+/* What the host gives a block, in its memory: a job, which the block copies into the device's memory first, or its
+   end. */
+struct cuda_mail {
+  uint32_t number;    /* of what it was given so far; written last */
+  uint32_t bytes;     /* that are copied, whole vectors of 16; 0: the block ends */
+  const void *staged; /* struct cuda_job, and what it points to */
+  void *memory;       /* its place on the device */
+};
+
 /* Floats at the beginning of the shared memory, for what the threads of a block tell each other. */
 enum { CUDA_STATE_FLOATS = 512 };
 
-/* The launchers. `shared`: bytes; `next`: a counter in the device's memory, 0 at first. Errors are found by
-   cudaGetLastError and when the stream is waited for. */
+/* The launchers. `shared`: bytes; mail[blocks]. Errors are found by cudaGetLastError and when the stream is waited
+   for. */
 void backend_cuda_launch_train(void *stream, uint32_t blocks, uint32_t workers, uint32_t shared,
-                               struct cuda_job *const *jobs, uint32_t count, uint32_t *next);
+                               struct cuda_mail *mail);
 void backend_cuda_launch_predict(void *stream, uint32_t blocks, uint32_t workers, uint32_t shared,
                                  const struct cuda_prediction *prediction);
 /* Let the kernels have so much shared memory; the runtime's error code. */

@@ -165,12 +165,12 @@ static uint32_t workers_of(const struct cuda_device *device, const struct cpu_pl
    even a single block has room for all, two of them, each with the arrays that fit. */
 static void choose_places(struct placing *p, const struct cuda_device *device) {
   static const size_t blocks[] = {8, 4, 2, 1, 2};
-  const size_t tries = sizeof blocks / sizeof blocks[0], registers = 512 / p->program->workers;
+  const size_t tries = sizeof blocks / sizeof blocks[0], registers = 512 / p->program->fit.workers;
   for (size_t i = 0; i < tries; i++) {
     if (blocks[i] > registers)
       continue;
-    p->program->shared = (uint32_t)shared_of(device, blocks[i]);
-    p->limit = p->program->shared / sizeof(float) - CUDA_STATE_FLOATS;
+    p->program->fit.shared = (uint32_t)shared_of(device, blocks[i]);
+    p->limit = p->program->fit.shared / sizeof(float) - CUDA_STATE_FLOATS;
     place_all(p);
     if (p->far == 0)
       break;
@@ -181,9 +181,15 @@ static void choose_places(struct placing *p, const struct cuda_device *device) {
 /* What the head needs besides its inputs. */
 static enum tutti_status lower_head(tutti_context *context, const struct tutti_job *job, bool training,
                                     struct cuda_program *program) {
+  const struct cpu_config *config = job->config;
   program->head = *backend_cpu_plan_head(program->plan)->attributes;
-  if (!training)
+  if (!training) {
+    program->draws = (uint32_t)config->prediction_draws;
+    TUTTI_TRY(context, tutti_alloc(context, program->draws, sizeof *program->keys, &program->keys));
+    for (uint32_t draw = 0; draw < program->draws; draw++)
+      program->keys[draw] = backend_cpu_draw_key(job->seed, draw);
     return TUTTI_OK;
+  }
   program->class_weights = job->class_weights;
   program->artificial = (uint32_t)backend_cpu_artificial(job->network);
   if (program->artificial == 0)
@@ -195,7 +201,7 @@ static enum tutti_status lower_head(tutti_context *context, const struct tutti_j
 
 enum tutti_status backend_cuda_lower(tutti_context *context, const struct cuda_device *device,
                                      const struct tutti_job *job, size_t rows, bool training,
-                                     struct cuda_program *program) {
+                                     const struct cuda_fit *like, struct cuda_program *program) {
   const struct cpu_config *config = job->config;
   const struct cpu_purpose purpose = {.gradients = training, .frozen = job->frozen};
   struct placing p = {
@@ -219,8 +225,15 @@ enum tutti_status backend_cuda_lower(tutti_context *context, const struct cuda_d
   lower_network(program);
   TUTTI_TRY_OUT(context, lower_head(context, job, training, program));
   backend_cpu_find_lives(plan, training, p.values, p.gradients);
-  program->workers = workers_of(device, plan, rows);
-  choose_places(&p, device);
+  if (like) {
+    program->fit = *like;
+    p.limit = like->shared / sizeof(float) - CUDA_STATE_FLOATS;
+    place_all(&p);
+    program->far = p.far;
+  } else {
+    program->fit.workers = workers_of(device, plan, rows);
+    choose_places(&p, device);
+  }
   if (p.far > UINT32_MAX || plan->floats > UINT32_MAX || rows > UINT32_MAX / 2)
     status = TUTTI_FAIL(context, TUTTI_ERROR_MEMORY,
                         "%zu rows at once need more than 16 GiB for one network: lower batch_size", rows);
@@ -239,5 +252,6 @@ void backend_cuda_program_release(struct cuda_program *program) {
   tutti_free(program->edges);
   tutti_free(program->segments);
   tutti_free(program->box);
+  tutti_free(program->keys);
   memset(program, 0, sizeof *program);
 }

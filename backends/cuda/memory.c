@@ -39,22 +39,11 @@ out:
   return status;
 }
 
-enum tutti_status backend_cuda_data_add(tutti_context *context, struct cuda_data *data, const tutti_split *split,
-                                        bool targets, cudaStream_t stream, struct cuda_rows *rows) {
-  for (size_t i = 0; i < data->count; i++)
-    if (data->splits[i].split == split && data->splits[i].targets == targets) {
-      *rows = data->splits[i].rows;
-      return TUTTI_OK;
-    }
-  struct cuda_split *to = &data->splits[data->count];
+enum tutti_status backend_cuda_copy_rows(tutti_context *context, const tutti_split *split, bool targets, void *memory,
+                                         cudaStream_t stream, struct cuda_rows *rows) {
   size_t count = tutti_split_rows(split), features = features_of(split);
-  memset(to, 0, sizeof *to);
-  CUDA_TRY(context, cudaMalloc(&to->memory, backend_cuda_split_bytes(split, targets) + sizeof(float)));
-  data->count++;
-  to->split = split;
-  to->targets = targets;
-  float *inputs = to->memory, *behind = inputs + count * features;
-  to->rows = (struct cuda_rows){.inputs = inputs, .rows = (uint32_t)count, .features = (uint32_t)features};
+  float *inputs = memory, *behind = inputs + count * features;
+  *rows = (struct cuda_rows){.inputs = inputs, .rows = (uint32_t)count, .features = (uint32_t)features};
   if (count > 0)
     TUTTI_TRY(context, copy_inputs(context, split, inputs, stream));
   if (targets && count > 0) {
@@ -63,9 +52,70 @@ enum tutti_status backend_cuda_data_add(tutti_context *context, struct cuda_data
     const void *from = labels ? (const void *)labels : tutti_split_targets(split);
     CUDA_TRY(context, cudaMemcpyAsync(behind, from, count * size, cudaMemcpyHostToDevice, stream));
     CUDA_TRY(context, cudaStreamSynchronize(stream));
-    to->rows.labels = labels ? (const int32_t *)(const void *)behind : NULL;
-    to->rows.targets = labels ? NULL : behind;
+    rows->labels = labels ? (const int32_t *)(const void *)behind : NULL;
+    rows->targets = labels ? NULL : behind;
   }
+  return TUTTI_OK;
+}
+
+enum tutti_status backend_cuda_rows_use(tutti_context *context, struct cuda_shelf *data, struct cuda_arena *arena,
+                                        const tutti_split *split, bool targets, cudaStream_t stream,
+                                        struct cuda_held **out) {
+  struct cuda_held *made = NULL;
+  enum tutti_status status;
+  for (struct cuda_held *one = data->splits; one; one = one->next)
+    if (one->split == split && one->targets == targets) {
+      one->users++;
+      *out = one;
+      return TUTTI_OK;
+    }
+  TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof *made, &made));
+  TUTTI_TRY_OUT(context, backend_cuda_arena_take(
+                             context, arena, backend_cuda_split_bytes(split, targets) + sizeof(float), &made->memory));
+  TUTTI_TRY_OUT(context, backend_cuda_copy_rows(context, split, targets, made->memory->device, stream, &made->rows));
+  made->split = split;
+  made->targets = targets;
+  made->users = 1;
+  made->next = data->splits;
+  data->splits = *out = made;
+  return TUTTI_OK;
+out:
+  if (made)
+    backend_cuda_arena_give(arena, made->memory);
+  tutti_free(made);
+  return status;
+}
+
+void backend_cuda_rows_leave(struct cuda_shelf *data, struct cuda_arena *arena, struct cuda_held *split) {
+  if (!split || --split->users > 0)
+    return;
+  struct cuda_held **place = &data->splits;
+  while (*place != split)
+    place = &(*place)->next;
+  *place = split->next;
+  backend_cuda_arena_give(arena, split->memory);
+  tutti_free(split);
+}
+
+bool backend_cuda_rows_have(const struct cuda_shelf *data, const tutti_split *split, bool targets) {
+  for (const struct cuda_held *one = data->splits; one; one = one->next)
+    if (one->split == split && one->targets == targets)
+      return true;
+  return false;
+}
+
+enum tutti_status backend_cuda_data_add(tutti_context *context, struct cuda_data *data, const tutti_split *split,
+                                        bool targets, cudaStream_t stream, struct cuda_rows *rows) {
+  for (size_t i = 0; i < data->count; i++)
+    if (data->splits[i].split == split && data->splits[i].targets == targets) {
+      *rows = data->splits[i].rows;
+      return TUTTI_OK;
+    }
+  struct cuda_split *to = &data->splits[data->count];
+  *to = (struct cuda_split){.split = split, .targets = targets};
+  CUDA_TRY(context, cudaMalloc(&to->memory, backend_cuda_split_bytes(split, targets) + sizeof(float)));
+  data->count++;
+  TUTTI_TRY(context, backend_cuda_copy_rows(context, split, targets, to->memory, stream, &to->rows));
   *rows = to->rows;
   return TUTTI_OK;
 }
@@ -87,7 +137,8 @@ struct cuda_layout backend_cuda_layout(const struct cuda_program *program, size_
   l.segments = l.edges + lines(program->edge_count * sizeof *program->edges);
   l.box = l.segments + lines(program->segment_count * sizeof *program->segments);
   l.classes = l.box + lines(program->box ? 2 * program->features * sizeof *program->box : 0);
-  l.kept = l.classes + lines(program->class_weights ? program->plan->outputs * sizeof *program->class_weights : 0);
+  l.keys = l.classes + lines(program->class_weights ? program->plan->outputs * sizeof *program->class_weights : 0);
+  l.kept = l.keys + lines(program->draws * sizeof *program->keys);
   l.copied = l.kept + lines(program->plan->floats * sizeof(float));
   l.far = l.copied;
   l.order = l.far + lines(program->far * sizeof(float));
@@ -95,11 +146,8 @@ struct cuda_layout backend_cuda_layout(const struct cuda_program *program, size_
   return l;
 }
 
-enum tutti_status backend_cuda_upload(tutti_context *context, const struct cuda_program *program,
-                                      const struct cuda_layout *l, struct cuda_job *job, char *memory,
-                                      cudaStream_t stream) {
-  char *staged;
-  TUTTI_TRY(context, tutti_alloc(context, l->copied, 1, &staged));
+void backend_cuda_place(const struct cuda_program *program, const struct cuda_layout *l, struct cuda_job *job,
+                        char *memory) {
   job->node_count = program->node_count;
   job->edge_count = program->edge_count;
   job->segment_count = program->segment_count;
@@ -120,6 +168,10 @@ enum tutti_status backend_cuda_upload(tutti_context *context, const struct cuda_
   job->kept = (float *)(void *)(memory + l->kept);
   job->memory = (float *)(void *)(memory + l->far);
   job->order = (uint32_t *)(void *)(memory + l->order);
+}
+
+void backend_cuda_stage(const struct cuda_program *program, const struct cuda_layout *l, const struct cuda_job *job,
+                        char *staged) {
   memcpy(staged, job, sizeof *job);
   memcpy(staged + l->nodes, program->nodes, program->node_count * sizeof *program->nodes);
   memcpy(staged + l->edges, program->edges, program->edge_count * sizeof *program->edges);
@@ -128,10 +180,7 @@ enum tutti_status backend_cuda_upload(tutti_context *context, const struct cuda_
     memcpy(staged + l->box, program->box, 2 * program->features * sizeof *program->box);
   if (program->class_weights)
     memcpy(staged + l->classes, program->class_weights, program->plan->outputs * sizeof *program->class_weights);
+  if (program->draws)
+    memcpy(staged + l->keys, program->keys, program->draws * sizeof *program->keys);
   memcpy(staged + l->kept, program->plan->weights, program->plan->floats * sizeof(float));
-  cudaError_t error = cudaMemcpyAsync(memory, staged, l->copied, cudaMemcpyHostToDevice, stream);
-  if (error == cudaSuccess)
-    error = cudaStreamSynchronize(stream);
-  tutti_free(staged);
-  return backend_cuda_status(context, error, "copying a job to the device");
 }

@@ -1,58 +1,21 @@
-/* pool.c - many trainings at once. Jobs are prepared on the host, the longest first; as many as the device's memory has
-   room for form a wave. Of these, all that have blocks of one size are one grid, whose blocks take them from a queue.
-   While they train, the host waits for reports in memory that it shares with the device, calls back, and answers. */
-#include "cuda_impl.h"
+/* pool.c - many trainings at once. Jobs are prepared on the host, and wait, the longest first, for a block that they
+   fit and for memory. While they train, the host waits for reports in memory that it shares with the device, calls
+   back, and answers; and asks for more jobs as some end. */
+#include "pool_impl.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <tutti/clock.h>
 #include <tutti/sized.h>
 
-/* A job on its way. */
-struct work {
-  size_t index; /* among the caller's */
-  struct tutti_job job;
-  struct tutti_outcome *outcome;
-  struct cuda_program program;
-  struct cuda_layout layout;
-  enum cuda_task task;
-  size_t bytes; /* of the device's memory, without rows */
-  double cost;  /* multiply-adds of the longest training */
-  char *memory; /* on the device */
-  uint32_t class_of, seen;
-  double began;
-  bool ended;
-};
-
-struct pool {
-  tutti_context *context;
-  const struct cuda_device *device;
-  struct work **works; /* [count], the longest first */
-  size_t count;
-  void (*done)(void *argument, size_t index);
-  void *argument;
-  /* of a wave */
-  struct work **wave;
-  size_t wave_count;
-  struct cuda_data data;
-  cudaStream_t copies;
-  struct cuda_report *reports, *device_reports;
-  struct cuda_answer *answers, *device_answers;
-  struct grid {
-    uint32_t workers, shared, count;
-    cudaStream_t stream;
-    struct cuda_job **jobs; /* on the device */
-    uint32_t *next;
-  } * grids;
-  size_t grid_count;
-  bool cancelled;
-};
-
 /* --- one job --- */
+
+void backend_cuda_wait(void) {
+  const struct timespec pause = {.tv_nsec = 50 * 1000};
+  (void)nanosleep(&pause, NULL);
+}
 
 static size_t rows_of(const tutti_split *split) { return split ? tutti_split_rows(split) : 0; }
 
@@ -70,19 +33,18 @@ static size_t rows_at_once(const struct tutti_job *job, enum cuda_task task) {
   return batch > validated ? batch : validated;
 }
 
-static enum tutti_status prepare(struct pool *pool, struct work *work) {
+static enum tutti_status prepare(tutti_context *context, const struct cuda_device *device, struct cuda_work *work) {
   const struct cpu_config *config = work->job.config;
   size_t rows = rows_of(work->job.train);
-  TUTTI_TRY(pool->context, backend_cuda_lower(pool->context, pool->device, &work->job,
-                                              rows_at_once(&work->job, work->task), true, &work->program));
-  TUTTI_TRY(pool->context, backend_cpu_weights_begin(pool->context, work->program.plan, &work->job));
+  TUTTI_TRY(context, backend_cuda_lower(context, device, &work->job, rows_at_once(&work->job, work->task), true, NULL,
+                                        &work->program));
+  TUTTI_TRY(context, backend_cpu_weights_begin(context, work->program.plan, &work->job));
   work->layout = backend_cuda_layout(&work->program, rows);
-  work->bytes = work->layout.bytes;
   work->cost = (double)config->epochs * (double)rows * (double)(work->program.plan->trained + 1);
   return TUTTI_OK;
 }
 
-static struct cuda_job job_of(const struct work *work) {
+static struct cuda_job job_of(const struct cuda_work *work) {
   const struct tutti_job *job = &work->job;
   const struct cpu_config *config = job->config;
   size_t plan_rows = work->program.plan->rows;
@@ -103,98 +65,218 @@ static struct cuda_job job_of(const struct work *work) {
   };
 }
 
-/* The job fails with this text. */
-static void fail(struct pool *pool, struct work *work, const char *text) {
+/* It has failed, for this reason. */
+static void fail(struct cuda_work *work, const char *text) {
   work->ended = true;
   work->outcome->state = TUTTI_STATE_FAILED;
   (void)snprintf(work->outcome->failure, sizeof work->outcome->failure, "%s", text);
-  pool->done(pool->argument, work->index);
 }
 
-/* --- a wave --- */
-
-static uint32_t grid_of(struct pool *pool, const struct cuda_program *program) {
-  for (size_t g = 0; g < pool->grid_count; g++)
-    if (pool->grids[g].workers == program->workers && pool->grids[g].shared == program->shared) {
-      pool->grids[g].count++;
-      return (uint32_t)g;
-    }
-  pool->grids[pool->grid_count] = (struct grid){.workers = program->workers, .shared = program->shared, .count = 1};
-  return (uint32_t)pool->grid_count++;
+static void destroy(struct cuda_work *work) {
+  backend_cuda_program_release(&work->program);
+  tutti_free(work);
 }
 
-static enum tutti_status load_job(struct pool *pool, size_t place) {
-  struct work *work = pool->wave[place];
+/* --- its memory --- */
+
+static const tutti_split *validation_of(const struct cuda_work *work) {
+  return work->task == CUDA_TRAIN && rows_of(work->job.validation) > 0 ? work->job.validation : NULL;
+}
+
+/* The bytes that it takes of the device's memory, with those of its rows that are not there. */
+static size_t need_of(const struct cuda_shelf *data, const struct cuda_work *work) {
+  const tutti_split *train = work->job.train, *validation = validation_of(work);
+  size_t need = work->layout.bytes + 4096;
+  if (!backend_cuda_rows_have(data, train, true))
+    need += backend_cuda_split_bytes(train, true);
+  if (validation && !backend_cuda_rows_have(data, validation, true))
+    need += backend_cuda_split_bytes(validation, true);
+  return need;
+}
+
+static void unload(struct cuda_pool *pool, struct cuda_work *work) {
+  backend_cuda_rows_leave(&pool->data, &pool->memory, work->train);
+  backend_cuda_rows_leave(&pool->data, &pool->memory, work->validation);
+  backend_cuda_arena_give(&pool->memory, work->memory);
+  backend_cuda_arena_give(&pool->host, work->staged);
+  work->train = work->validation = NULL;
+  work->memory = work->staged = NULL;
+}
+
+static enum tutti_status load(struct cuda_pool *pool, struct cuda_work *work) {
+  tutti_context *context = pool->context;
+  const tutti_split *validation = validation_of(work);
+  size_t reports = work->layout.copied, answers = reports + sizeof *work->report;
+  TUTTI_TRY(context, backend_cuda_rows_use(context, &pool->data, &pool->memory, work->job.train, true, pool->copies,
+                                           &work->train));
+  if (validation)
+    TUTTI_TRY(context, backend_cuda_rows_use(context, &pool->data, &pool->memory, validation, true, pool->copies,
+                                             &work->validation));
+  TUTTI_TRY(context, backend_cuda_arena_take(context, &pool->memory, work->layout.bytes, &work->memory));
+  TUTTI_TRY(context, backend_cuda_arena_take(context, &pool->host, answers + sizeof *work->answer, &work->staged));
   struct cuda_job job = job_of(work);
-  void *memory;
-  TUTTI_TRY(pool->context,
-            backend_cuda_data_add(pool->context, &pool->data, work->job.train, true, pool->copies, &job.train));
-  if (work->task == CUDA_TRAIN && rows_of(work->job.validation) > 0)
-    TUTTI_TRY(pool->context, backend_cuda_data_add(pool->context, &pool->data, work->job.validation, true, pool->copies,
-                                                   &job.validation));
-  CUDA_TRY(pool->context, cudaMalloc(&memory, work->layout.bytes));
-  work->memory = memory;
-  job.report = &pool->device_reports[place];
-  job.answer = &pool->device_answers[place];
+  job.train = work->train->rows;
+  if (validation)
+    job.validation = work->validation->rows;
+  char *there = work->staged->device;
+  work->report = (struct cuda_report *)(void *)(work->staged->at + reports);
+  work->answer = (struct cuda_answer *)(void *)(work->staged->at + answers);
+  memset(work->report, 0, sizeof *work->report);
+  memset(work->answer, 0, sizeof *work->answer);
+  job.report = (struct cuda_report *)(void *)(there + reports);
+  job.answer = (struct cuda_answer *)(void *)(there + answers);
+  job.result = (float *)(void *)(there + work->layout.kept);
+  backend_cuda_place(&work->program, &work->layout, &job, work->memory->device);
+  backend_cuda_stage(&work->program, &work->layout, &job, work->staged->at);
+  work->seen = 0;
   work->began = tutti_clock();
-  return backend_cuda_upload(pool->context, &work->program, &work->layout, &job, work->memory, pool->copies);
+  return TUTTI_OK;
 }
 
-/* Start the grid of all jobs of a class. */
-static enum tutti_status start_grid(struct pool *pool, size_t g) {
-  tutti_context *context = pool->context;
-  struct grid *grid = &pool->grids[g];
-  struct cuda_job **jobs = NULL;
-  uint32_t count = 0;
-  int blocks = 0;
-  void *memory;
-  enum tutti_status status;
-  TUTTI_TRY(context, tutti_alloc(context, grid->count, sizeof(struct cuda_job *), &jobs));
-  for (size_t i = 0; i < pool->wave_count; i++)
-    if (pool->wave[i]->class_of == g)
-      jobs[count++] = (struct cuda_job *)(void *)pool->wave[i]->memory;
-  CUDA_TRY_OUT(context, cudaMalloc(&memory, count * sizeof *jobs + sizeof *grid->next));
-  grid->jobs = memory;
-  grid->next = (uint32_t *)(void *)(grid->jobs + count);
-  CUDA_TRY_OUT(context, cudaMemcpyAsync(grid->jobs, jobs, count * sizeof *jobs, cudaMemcpyHostToDevice, pool->copies));
-  CUDA_TRY_OUT(context, cudaMemsetAsync(grid->next, 0, sizeof *grid->next, pool->copies));
-  CUDA_TRY_OUT(context, cudaStreamSynchronize(pool->copies));
-  CUDA_TRY_OUT(context, (cudaError_t)backend_cuda_blocks(grid->workers, grid->shared, &blocks));
-  uint32_t most = (uint32_t)(blocks > 0 ? blocks : 1) * pool->device->multiprocessors;
-  CUDA_TRY_OUT(context, cudaStreamCreateWithFlags(&grid->stream, cudaStreamNonBlocking));
-  backend_cuda_launch_train(grid->stream, count < most ? count : most, grid->workers, grid->shared, grid->jobs, count,
-                            grid->next);
-  CUDA_TRY_OUT(context, cudaGetLastError());
-out:
-  tutti_free(jobs);
-  return status;
+/* --- jobs that wait --- */
+
+static void enqueue(struct cuda_pool *pool, struct cuda_work *work) {
+  struct cuda_work **place = &pool->waiting;
+  while (*place && (*place)->cost >= work->cost)
+    place = &(*place)->next;
+  work->next = *place;
+  *place = work;
 }
 
-static enum tutti_status open_wave(struct pool *pool) {
-  tutti_context *context = pool->context;
-  void *reports, *answers, *there;
-  pool->grid_count = 0;
-  pool->data = (struct cuda_data){0};
-  TUTTI_TRY(context, tutti_alloc(context, 2 * pool->wave_count, sizeof *pool->data.splits, &pool->data.splits));
-  TUTTI_TRY(context, tutti_alloc(context, pool->wave_count, sizeof *pool->grids, &pool->grids));
-  CUDA_TRY(context, cudaStreamCreateWithFlags(&pool->copies, cudaStreamNonBlocking));
-  CUDA_TRY(context, cudaHostAlloc(&reports, pool->wave_count * sizeof *pool->reports, cudaHostAllocMapped));
-  pool->reports = reports;
-  CUDA_TRY(context, cudaHostAlloc(&answers, pool->wave_count * sizeof *pool->answers, cudaHostAllocMapped));
-  pool->answers = answers;
-  memset(reports, 0, pool->wave_count * sizeof *pool->reports);
-  memset(answers, 0, pool->wave_count * sizeof *pool->answers);
-  CUDA_TRY(context, cudaHostGetDevicePointer(&there, pool->reports, 0));
-  pool->device_reports = there;
-  CUDA_TRY(context, cudaHostGetDevicePointer(&there, pool->answers, 0));
-  pool->device_answers = there;
-  for (size_t i = 0; i < pool->wave_count; i++) {
-    pool->wave[i]->seen = 0;
-    pool->wave[i]->class_of = grid_of(pool, &pool->wave[i]->program);
-    TUTTI_TRY(context, load_job(pool, i));
+static enum tutti_status begin_work(struct cuda_pool *pool, struct cuda_work *work) {
+  work->outcome->weights = NULL;
+  work->outcome->epochs = work->outcome->best_epoch = 0;
+  work->outcome->steps = 0;
+  if (pool->check)
+    TUTTI_TRY(pool->context, pool->check(pool->self, pool->context, &work->job));
+  return prepare(pool->context, pool->grids.device, work);
+}
+
+/* Take the jobs that the queue has. One that cannot be trained fails by itself. */
+static enum tutti_status take_new(struct cuda_pool *pool) {
+  const struct tutti_job *job;
+  struct tutti_outcome *outcome;
+  size_t number;
+  pool->asked = tutti_clock();
+  while (!pool->lost[0] && pool->queue->next(pool->queue->argument, &job, &outcome, &number)) {
+    struct cuda_work *work;
+    TUTTI_TRY(pool->context, tutti_alloc(pool->context, 1, sizeof *work, &work));
+    TUTTI_TAKE(&work->job, job);
+    work->outcome = outcome;
+    work->number = number;
+    work->task = pool->task;
+    pool->changed = true;
+    if (begin_work(pool, work) == TUTTI_OK) {
+      enqueue(pool, work);
+      continue;
+    }
+    fail(work, tutti_error_message(pool->context));
+    tutti_error_clear(pool->context);
+    pool->queue->done(pool->queue->argument, number);
+    destroy(work);
   }
-  for (size_t g = 0; g < pool->grid_count; g++)
-    TUTTI_TRY(context, start_grid(pool, g));
+  return TUTTI_OK;
+}
+
+/* How many wait for blocks like these? */
+static uint32_t waiting_like(const struct cuda_pool *pool, const struct cuda_fit *fit) {
+  uint32_t count = 0;
+  for (const struct cuda_work *work = pool->waiting; work; work = work->next)
+    count += work->program.fit.workers == fit->workers && work->program.fit.shared == fit->shared;
+  return count;
+}
+
+/* A block for it: one that waits, or a new one, for which those that wait for others make room. */
+static enum tutti_status find_seat(struct cuda_pool *pool, const struct cuda_work *work, struct cuda_grid **grid,
+                                   uint32_t *seat) {
+  const struct cuda_fit *fit = &work->program.fit;
+  *seat = 0;
+  for (int tries = 0; tries < 2; tries++) {
+    if (backend_cuda_grid_idle(&pool->grids, fit, grid, seat))
+      return TUTTI_OK;
+    TUTTI_TRY(pool->context, backend_cuda_grid_start(pool->context, &pool->grids, fit, waiting_like(pool, fit), grid));
+    if (*grid)
+      return TUTTI_OK;
+    backend_cuda_grids_end_idle(&pool->grids);
+  }
+  return TUTTI_OK;
+}
+
+/* Give a job to a block, if there is one, and memory. */
+static enum tutti_status place(struct cuda_pool *pool, struct cuda_work *work, bool *placed) {
+  struct cuda_grid *grid = NULL;
+  uint32_t seat;
+  *placed = false;
+  TUTTI_TRY(pool->context, find_seat(pool, work, &grid, &seat));
+  if (!grid)
+    return TUTTI_OK;
+  enum tutti_status status = load(pool, work);
+  if (status != TUTTI_OK) {
+    unload(pool, work);
+    if (status == TUTTI_ERROR_MEMORY) { /* until another one ends */
+      tutti_error_clear(pool->context);
+      status = TUTTI_OK;
+    }
+    return status;
+  }
+  backend_cuda_grid_give(grid, seat, work, work->staged->device, work->memory->device, work->layout.copied);
+  *placed = true;
+  pool->tidy = false;
+  return TUTTI_OK;
+}
+
+static enum tutti_status place_waiting(struct cuda_pool *pool) {
+  for (struct cuda_work **from = &pool->waiting; *from;) {
+    struct cuda_work *work = *from;
+    bool placed;
+    TUTTI_TRY(pool->context, place(pool, work, &placed));
+    if (!placed) {
+      from = &work->next;
+      continue;
+    }
+    *from = work->next;
+    work->next = pool->working;
+    pool->working = work;
+  }
+  return TUTTI_OK;
+}
+
+static bool all_over(const struct cuda_grids *grids) {
+  for (const struct cuda_grid *grid = grids->first; grid; grid = grid->next)
+    if (grid->stream && cudaStreamQuery(grid->stream) == cudaErrorNotReady)
+      return false;
+  return true;
+}
+
+/* Nothing is at work: give all memory back, so that it is no longer in pieces. False: that did not help, or there is
+   none. */
+static bool tidy(struct cuda_pool *pool) {
+  if (!pool->memory.regions || pool->tidy)
+    return false;
+  pool->tidy = true;
+  backend_cuda_grids_end_idle(&pool->grids);
+  while (!all_over(&pool->grids))
+    backend_cuda_wait();
+  backend_cuda_grids_clear(&pool->grids, true);
+  backend_cuda_arena_release(&pool->memory);
+  pool->changed = true;
+  return true;
+}
+
+/* Nothing is at work, and yet the first that waits finds no memory: it never will. */
+static enum tutti_status give_up_first(struct cuda_pool *pool) {
+  struct cuda_work *work = pool->waiting;
+  size_t room, total;
+  char text[256];
+  TUTTI_TRY(pool->context, backend_cuda_device_memory(pool->context, &room, &total));
+  (void)snprintf(text, sizeof text,
+                 "out of memory on the device: the network and its rows need %zu MiB, and %zu of %zu MiB are free; "
+                 "lower batch_size, or take backend cpu",
+                 (need_of(&pool->data, work) >> 20) + 1, room >> 20, total >> 20);
+  pool->waiting = work->next;
+  work->next = pool->working;
+  pool->working = work;
+  fail(work, text);
   return TUTTI_OK;
 }
 
@@ -209,13 +291,14 @@ static void answer(struct cuda_answer *to, uint32_t number, enum cuda_command co
   __atomic_store_n(&to->number, number, __ATOMIC_RELEASE);
 }
 
-static void cancel_all(struct pool *pool) {
+static void cancel_all(struct cuda_pool *pool) {
   pool->cancelled = true;
-  for (size_t i = 0; i < pool->wave_count; i++)
-    __atomic_store_n(&pool->answers[i].cancel, 1, __ATOMIC_RELEASE);
+  for (struct cuda_work *work = pool->working; work; work = work->next)
+    if (work->answer)
+      __atomic_store_n(&work->answer->cancel, 1, __ATOMIC_RELEASE);
 }
 
-static struct tutti_epoch epoch_of(const struct work *work, const struct cuda_report *report) {
+static struct tutti_epoch epoch_of(const struct cuda_work *work, const struct cuda_report *report) {
   return (struct tutti_epoch){.size = sizeof(struct tutti_epoch),
                               .epoch = report->epoch,
                               .steps = report->steps,
@@ -225,16 +308,29 @@ static struct tutti_epoch epoch_of(const struct work *work, const struct cuda_re
                               .seconds = tutti_clock() - work->began};
 }
 
-static enum tutti_status fetch(struct pool *pool, struct work *work) {
-  struct cpu_plan *plan = work->program.plan;
-  CUDA_TRY(pool->context, cudaMemcpyAsync(plan->weights, work->memory + work->layout.kept, plan->floats * sizeof(float),
-                                          cudaMemcpyDeviceToHost, pool->copies));
-  CUDA_TRY(pool->context, cudaStreamSynchronize(pool->copies));
-  return TUTTI_OK;
+/* The L2 terms of the loss, added to both. */
+static void add_penalty(const struct cpu_plan *plan, const float *weights, float *gradient, double *loss) {
+  for (size_t s = 0; s < plan->segment_count; s++) {
+    const struct cpu_segment *segment = &plan->segments[s];
+    for (size_t i = segment->offset; i < segment->offset + segment->rows * segment->ld; i++) {
+      double w = (double)weights[i], decay = (double)segment->decay;
+      *loss += 0.5 * decay * w * w;
+      gradient[i] = (float)((double)gradient[i] + decay * w);
+    }
+  }
 }
 
-/* A job has ended by itself. */
-static enum tutti_status finish(struct pool *pool, struct work *work, const struct cuda_report *report) {
+/* Weights, or a gradient, are where the block has left them. */
+static enum tutti_status take_result(tutti_context *context, const struct cuda_work *work) {
+  const struct cpu_plan *plan = work->program.plan;
+  float *result = (float *)(void *)(work->staged->at + work->layout.kept);
+  if (work->task == CUDA_GRADIENT)
+    add_penalty(plan, plan->weights, result, &work->outcome->value);
+  return backend_cpu_weights_write(context, plan, result, work->task == CUDA_GRADIENT, &work->outcome->weights);
+}
+
+/* It has ended by itself. */
+static enum tutti_status finish(struct cuda_pool *pool, struct cuda_work *work, const struct cuda_report *report) {
   static const char *const what[] = {
       [CUDA_LOSS_DIVERGED] = "the loss", [CUDA_WEIGHTS_DIVERGED] = "the sum of squared weights"};
   struct tutti_outcome *outcome = work->outcome;
@@ -250,299 +346,270 @@ static enum tutti_status finish(struct pool *pool, struct work *work, const stru
   case CUDA_LOSS_DIVERGED:
   case CUDA_EPOCH_DIVERGED:
   case CUDA_WEIGHTS_DIVERGED: {
-    const char *name = report->end != CUDA_EPOCH_DIVERGED  ? what[report->end]
-                       : rows_of(work->job.validation) > 0 ? "the validation loss"
-                                                           : "the loss";
+    const char *name = report->end != CUDA_EPOCH_DIVERGED ? what[report->end]
+                       : validation_of(work)              ? "the validation loss"
+                                                          : "the loss";
     outcome->state = TUTTI_STATE_FAILED;
     backend_cpu_say_diverged(work->job.config, &epoch, name, report->value, outcome);
-    break;
+    return TUTTI_OK;
   }
   default:
     outcome->state = report->end == CUDA_STOPPED ? TUTTI_STATE_PRUNED : TUTTI_STATE_FINISHED;
-    TUTTI_TRY(pool->context, fetch(pool, work));
-    TUTTI_TRY(pool->context, backend_cpu_weights_write(pool->context, work->program.plan, work->program.plan->weights,
-                                                       work->task == CUDA_GRADIENT, &outcome->weights));
+    return take_result(pool->context, work);
   }
-  pool->done(pool->argument, work->index);
-  return TUTTI_OK;
 }
 
-/* An epoch, or the end, of the job at this place of the wave. */
-static enum tutti_status serve(struct pool *pool, size_t place) {
-  struct work *work = pool->wave[place];
-  const struct cuda_report *report = &pool->reports[place];
+/* Answer an epoch's report, unless it is none, or the last. */
+static bool answer_epoch(struct cuda_pool *pool, struct cuda_work *work) {
+  const struct cuda_report *report = work->report;
+  if (work->ended || number_of(report) == work->seen || report->end != CUDA_GOES_ON)
+    return false;
   struct tutti_epoch epoch = epoch_of(work, report);
   work->seen = number_of(report);
-  if (report->end != CUDA_GOES_ON)
-    return finish(pool, work, report);
   bool go_on = work->job.progress(work->job.progress_argument, &epoch);
   if (tutti_cancelled(pool->context))
     cancel_all(pool);
-  answer(&pool->answers[place], work->seen, pool->cancelled ? CUDA_CANCEL : go_on ? CUDA_GO_ON : CUDA_STOP);
-  return TUTTI_OK;
-}
-
-static enum tutti_status serve_news(struct pool *pool, bool *news, size_t *left) {
-  *news = false;
-  *left = 0;
-  for (size_t i = 0; i < pool->wave_count; i++) {
-    struct work *work = pool->wave[i];
-    if (!work->ended && number_of(&pool->reports[i]) != work->seen) {
-      *news = true;
-      TUTTI_TRY(pool->context, serve(pool, i));
-    }
-    *left += !work->ended;
-  }
-  return TUTTI_OK;
-}
-
-/* A grid that is over although jobs of its class have not ended: a kernel failed. They fail with what the runtime says,
-   and the others go on. */
-static void look_for_failures(struct pool *pool) {
-  for (size_t g = 0; g < pool->grid_count; g++) {
-    char text[256];
-    cudaError_t error = cudaStreamQuery(pool->grids[g].stream);
-    if (error == cudaErrorNotReady)
-      continue;
-    (void)snprintf(text, sizeof text, "CUDA: the training kernel failed: %s (error %d)", cudaGetErrorString(error),
-                   (int)error);
-    for (size_t i = 0; i < pool->wave_count; i++) {
-      struct work *work = pool->wave[i];
-      if (work->class_of == g && !work->ended && number_of(&pool->reports[i]) == work->seen)
-        fail(pool, work, text);
-    }
-  }
-}
-
-static void wait_a_little(void) {
-  const struct timespec pause = {.tv_nsec = 50 * 1000};
-  (void)nanosleep(&pause, NULL);
-}
-
-static enum tutti_status attend(struct pool *pool) {
-  size_t left = pool->wave_count;
-  while (left > 0) {
-    bool news;
-    TUTTI_TRY(pool->context, serve_news(pool, &news, &left));
-    if (news)
-      continue;
-    if (tutti_cancelled(pool->context) && !pool->cancelled)
-      cancel_all(pool);
-    look_for_failures(pool);
-    wait_a_little();
-  }
-  return TUTTI_OK;
-}
-
-/* Let the device come to its end, whatever it is at, and give back what it has. */
-static void close_wave(struct pool *pool) {
-  if (pool->answers)
-    cancel_all(pool);
-  for (size_t g = 0; g < pool->grid_count; g++) {
-    struct grid *grid = &pool->grids[g];
-    while (pool->answers && grid->stream && cudaStreamQuery(grid->stream) == cudaErrorNotReady) {
-      for (size_t i = 0; i < pool->wave_count; i++)
-        answer(&pool->answers[i], number_of(&pool->reports[i]), CUDA_CANCEL);
-      wait_a_little();
-    }
-    if (grid->stream)
-      (void)cudaStreamDestroy(grid->stream);
-    (void)cudaFree(grid->jobs);
-  }
-  for (size_t i = 0; i < pool->wave_count; i++) {
-    (void)cudaFree(pool->wave[i]->memory);
-    pool->wave[i]->memory = NULL;
-  }
-  backend_cuda_data_release(&pool->data);
-  if (pool->copies)
-    (void)cudaStreamDestroy(pool->copies);
-  if (pool->reports)
-    (void)cudaFreeHost(pool->reports);
-  if (pool->answers)
-    (void)cudaFreeHost(pool->answers);
-  tutti_free(pool->grids);
-  pool->grids = NULL;
-  pool->copies = NULL;
-  pool->reports = NULL;
-  pool->answers = NULL;
-  pool->grid_count = 0;
-}
-
-static enum tutti_status run_wave(struct pool *pool) {
-  pool->cancelled = false;
-  enum tutti_status status = open_wave(pool);
-  if (status == TUTTI_OK)
-    status = attend(pool);
-  close_wave(pool);
-  return status;
-}
-
-/* --- waves --- */
-
-/* The bytes of the job with those of its rows that are not in the wave already. */
-static size_t need_of(const struct pool *pool, const struct work *work) {
-  bool has_train = false, has_validation = !work->job.validation;
-  for (size_t i = 0; i < pool->wave_count; i++) {
-    has_train = has_train || pool->wave[i]->job.train == work->job.train;
-    has_validation = has_validation || pool->wave[i]->job.validation == work->job.validation;
-  }
-  size_t need = work->bytes + 4096;
-  if (!has_train)
-    need += backend_cuda_split_bytes(work->job.train, true);
-  if (!has_validation)
-    need += backend_cuda_split_bytes(work->job.validation, true);
-  return need;
-}
-
-/* The next jobs, as many as there is room for, at least one that fits. */
-static enum tutti_status next_wave(struct pool *pool) {
-  size_t room, total, used = 0;
-  TUTTI_TRY(pool->context, backend_cuda_device_memory(pool->context, &room, &total));
-  pool->wave_count = 0;
-  for (size_t i = 0; i < pool->count; i++) {
-    struct work *work = pool->works[i];
-    if (work->ended)
-      continue;
-    size_t need = need_of(pool, work);
-    if (used + need <= room) {
-      used += need;
-      pool->wave[pool->wave_count++] = work;
-    }
-  }
-  for (size_t i = 0; i < pool->count && pool->wave_count == 0; i++)
-    if (!pool->works[i]->ended) {
-      char text[256];
-      (void)snprintf(text, sizeof text,
-                     "out of memory on the device: the network and its rows need %zu MiB, and %zu of %zu MiB are "
-                     "free; lower batch_size, or take backend cpu",
-                     (need_of(pool, pool->works[i]) >> 20) + 1, room >> 20, total >> 20);
-      fail(pool, pool->works[i], text);
-    }
-  return TUTTI_OK;
-}
-
-static bool all_ended(const struct pool *pool) {
-  for (size_t i = 0; i < pool->count; i++)
-    if (!pool->works[i]->ended)
-      return false;
+  answer(work->answer, work->seen, pool->cancelled ? CUDA_CANCEL : go_on ? CUDA_GO_ON : CUDA_STOP);
   return true;
 }
 
-static int by_cost(const void *left, const void *right) {
-  const struct work *a = *(struct work *const *)left, *b = *(struct work *const *)right;
-  if (a->cost != b->cost)
-    return a->cost > b->cost ? -1 : 1;
-  return (a->index > b->index) - (a->index < b->index);
+void backend_cuda_pool_answer(struct cuda_pool *pool) {
+  for (struct cuda_work *work = pool->working; work; work = work->next)
+    (void)answer_epoch(pool, work);
 }
 
-static enum tutti_status run_all(struct pool *pool) {
-  enum tutti_status status = TUTTI_OK;
-  qsort(pool->works, pool->count, sizeof(struct work *), by_cost);
-  while (status == TUTTI_OK && !all_ended(pool)) {
-    status = next_wave(pool);
-    if (status == TUTTI_OK && pool->wave_count > 0)
-      status = run_wave(pool);
+static enum tutti_status serve_news(struct cuda_pool *pool, bool *news) {
+  *news = false;
+  for (struct cuda_work *work = pool->working; work; work = work->next) {
+    if (work->ended)
+      continue;
+    *news = answer_epoch(pool, work) || *news;
+    if (number_of(work->report) != work->seen && work->report->end != CUDA_GOES_ON) {
+      work->seen = number_of(work->report);
+      TUTTI_TRY(pool->context, finish(pool, work, work->report));
+    }
   }
-  return status;
+  return TUTTI_OK;
 }
 
-/* A job that cannot be prepared fails by itself, and the others are trained. */
-static void prepare_or_fail(struct pool *pool, struct work *work) {
-  if (prepare(pool, work) == TUTTI_OK)
-    return;
-  fail(pool, work, tutti_error_message(pool->context));
-  tutti_error_clear(pool->context);
+static void leave_seat(struct cuda_pool *pool, const struct cuda_work *work) {
+  for (struct cuda_grid *grid = pool->grids.first; grid; grid = grid->next)
+    for (uint32_t i = 0; i < grid->blocks; i++)
+      if (grid->seats[i].work == work)
+        grid->seats[i].work = NULL;
 }
 
-enum tutti_status backend_cuda_train_many(tutti_context *context, const struct cuda_device *device, size_t count,
-                                          const struct tutti_job *const *jobs, struct tutti_outcome *const *outcomes,
-                                          void (*done)(void *argument, size_t index), void *argument) {
-  struct pool pool = {.context = context, .device = device, .count = count, .done = done, .argument = argument};
-  struct work *works = NULL;
+/* Those that have ended leave, and the caller is told. It may ask for predictions meanwhile. */
+static bool dismiss_ended(struct cuda_pool *pool) {
+  bool some = false;
+  for (struct cuda_work **from = &pool->working; *from;) {
+    struct cuda_work *work = *from;
+    if (!work->ended) {
+      from = &work->next;
+      continue;
+    }
+    *from = work->next;
+    leave_seat(pool, work);
+    unload(pool, work);
+    pool->queue->done(pool->queue->argument, work->number);
+    destroy(work);
+    pool->changed = some = true;
+    from = &pool->working;
+  }
+  return some;
+}
+
+/* --- failures --- */
+
+/* A grid is over although blocks of it have jobs: they fail with what the runtime says, and the others go on if the
+   device does. */
+static void fail_grid(struct cuda_pool *pool, struct cuda_grid *grid, cudaError_t error) {
+  char text[256];
+  size_t room, total;
+  (void)snprintf(text, sizeof text, "CUDA: the training kernel failed: %s (error %d)", cudaGetErrorString(error),
+                 (int)error);
+  for (uint32_t i = 0; i < grid->blocks; i++) {
+    struct cuda_work *work = grid->seats[i].work;
+    if (work && number_of(work->report) == work->seen)
+      fail(work, text);
+    grid->seats[i].ended = true;
+  }
+  grid->live = 0;
+  if (error != cudaSuccess && cudaMemGetInfo(&room, &total) != cudaSuccess)
+    (void)snprintf(pool->lost, sizeof pool->lost, "%s", text);
+}
+
+void backend_cuda_pool_look(struct cuda_pool *pool) {
+  for (struct cuda_grid *grid = pool->grids.first; grid; grid = grid->next) {
+    cudaError_t error = grid->live > 0 ? cudaStreamQuery(grid->stream) : cudaErrorNotReady;
+    if (error != cudaErrorNotReady)
+      fail_grid(pool, grid, error);
+  }
+}
+
+/* --- a pool --- */
+
+/* A block that has a job and has not begun waits for room: those that have none make it. */
+static void make_room(struct cuda_pool *pool) {
+  bool all = true;
+  for (const struct cuda_work *work = pool->working; work; work = work->next)
+    all = all && (work->ended || __atomic_load_n(&work->report->begun, __ATOMIC_ACQUIRE));
+  if (!all)
+    backend_cuda_grids_end_idle(&pool->grids);
+  backend_cuda_grids_clear(&pool->grids, false);
+}
+
+/* The device is lost: the jobs that wait, too. */
+static void fail_waiting(struct cuda_pool *pool) {
+  for (struct cuda_work *work = pool->waiting, *next; work; work = next) {
+    next = work->next;
+    work->next = pool->working;
+    pool->working = work;
+    fail(work, pool->lost);
+  }
+  pool->waiting = NULL;
+}
+
+static enum tutti_status attend(struct cuda_pool *pool) {
+  static const double ask_again = 0.01; /* seconds, for a queue that gets jobs though none has ended */
+  for (;;) {
+    bool news;
+    if (pool->changed || tutti_clock() - pool->asked > ask_again)
+      TUTTI_TRY(pool->context, take_new(pool));
+    if (pool->lost[0] && !pool->ends_process)
+      fail_waiting(pool);
+    else if (pool->changed && !pool->lost[0])
+      TUTTI_TRY(pool->context, place_waiting(pool));
+    pool->changed = false;
+    bool stuck = !pool->working && pool->waiting && !pool->lost[0];
+    if (stuck && tidy(pool))
+      continue;
+    if (stuck)
+      TUTTI_TRY(pool->context, give_up_first(pool));
+    if (!pool->working)
+      break;
+    TUTTI_TRY(pool->context, serve_news(pool, &news));
+    if (dismiss_ended(pool) || news)
+      continue;
+    if (tutti_cancelled(pool->context) && !pool->cancelled)
+      cancel_all(pool);
+    backend_cuda_pool_look(pool);
+    make_room(pool);
+    backend_cuda_wait();
+  }
+  return pool->lost[0] && pool->ends_process ? TUTTI_FAIL(pool->context, TUTTI_ERROR_IO, "%s", pool->lost) : TUTTI_OK;
+}
+
+/* Let the device come to its end, whatever it is at. */
+static void stop_all(struct cuda_pool *pool) {
+  cancel_all(pool);
+  while (!all_over(&pool->grids)) {
+    for (struct cuda_work *work = pool->working; work; work = work->next) {
+      if (work->ended || number_of(work->report) == work->seen) {
+        if (work->ended)
+          leave_seat(pool, work);
+        continue;
+      }
+      work->seen = number_of(work->report);
+      work->ended = work->report->end != CUDA_GOES_ON;
+      if (!work->ended)
+        answer(work->answer, work->seen, CUDA_CANCEL);
+    }
+    backend_cuda_grids_end_idle(&pool->grids);
+    backend_cuda_wait();
+  }
+}
+
+static void close_pool(struct cuda_pool *pool) {
+  struct cuda_work *const lists[] = {pool->working, pool->waiting};
+  stop_all(pool);
+  backend_cuda_grids_clear(&pool->grids, true);
+  for (size_t i = 0; i < 2; i++)
+    for (struct cuda_work *work = lists[i], *next; work; work = next) {
+      next = work->next;
+      unload(pool, work);
+      destroy(work);
+    }
+  if (pool->copies)
+    (void)cudaStreamDestroy(pool->copies);
+  backend_cuda_arena_release(&pool->memory);
+  backend_cuda_arena_release(&pool->host);
+}
+
+static enum tutti_status run(struct cuda_pool *pool, struct cuda_device *device) {
   enum tutti_status status;
-  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *works, &works));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof(struct work *), &pool.works));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof(struct work *), &pool.wave));
-  for (size_t i = 0; i < count; i++) {
-    struct work *work = pool.works[i] = &works[i];
-    work->index = i;
-    work->task = CUDA_TRAIN;
-    TUTTI_TAKE(&work->job, jobs[i]);
-    work->outcome = outcomes[i];
-    work->outcome->weights = NULL;
-    work->outcome->epochs = work->outcome->best_epoch = 0;
-    work->outcome->steps = 0;
-    if (count > 1)
-      prepare_or_fail(&pool, work);
-    else
-      TUTTI_TRY_OUT(context, prepare(&pool, work));
-  }
-  TUTTI_TRY_OUT(context, run_all(&pool));
+  pool->host.mapped = true;
+  pool->grids = (struct cuda_grids){.device = device, .host = &pool->host};
+  pool->changed = true;
+  CUDA_TRY_OUT(pool->context, cudaStreamCreateWithFlags(&pool->copies, cudaStreamNonBlocking));
+  device->pool = pool;
+  TUTTI_TRY_OUT(pool->context, attend(pool));
 out:
-  for (size_t i = 0; works && i < count; i++)
-    backend_cuda_program_release(&works[i].program);
-  tutti_free(pool.wave);
-  tutti_free(pool.works);
-  tutti_free(works);
+  close_pool(pool);
+  device->pool = NULL;
   return status;
+}
+
+enum tutti_status backend_cuda_train(tutti_context *context, struct cuda_device *device,
+                                     const struct tutti_job_queue *queue, const struct cuda_training *how) {
+  struct cuda_pool pool = {.context = context,
+                           .queue = queue,
+                           .check = how->check,
+                           .self = how->self,
+                           .ends_process = how->ends_process,
+                           .task = CUDA_TRAIN};
+  TUTTI_TRY(context, backend_cuda_device_open(context, device));
+  return run(&pool, device);
 }
 
 /* --- the gradient, and what a job needs --- */
 
-static void nobody(void *argument, size_t index) { (void)argument, (void)index; }
+/* A queue of one job. */
+struct single {
+  struct tutti_job job;
+  struct tutti_outcome outcome;
+  bool given;
+};
 
-/* The L2 terms of the loss, added to both. */
-static void add_penalty(const struct cpu_plan *plan, const float *weights, float *gradient, double *loss) {
-  for (size_t s = 0; s < plan->segment_count; s++) {
-    const struct cpu_segment *segment = &plan->segments[s];
-    for (size_t i = segment->offset; i < segment->offset + segment->rows * segment->ld; i++) {
-      double w = (double)weights[i], decay = (double)segment->decay;
-      *loss += 0.5 * decay * w * w;
-      gradient[i] = (float)((double)gradient[i] + decay * w);
-    }
-  }
+static bool next_single(void *argument, const struct tutti_job **job, struct tutti_outcome **outcome, size_t *number) {
+  struct single *single = argument;
+  *job = &single->job;
+  *outcome = &single->outcome;
+  *number = 0;
+  bool first = !single->given;
+  single->given = true;
+  return first;
 }
 
-enum tutti_status backend_cuda_gradient(tutti_context *context, const struct cuda_device *device,
-                                        const struct tutti_job *job, const tutti_tensors *weights, double *loss,
-                                        tutti_tensors **gradient) {
-  struct tutti_outcome outcome = {.size = sizeof outcome};
-  struct work work = {.task = CUDA_GRADIENT, .job = *job, .outcome = &outcome}, *one = &work, *wave;
-  struct pool pool = {.context = context, .device = device, .count = 1, .works = &one, .wave = &wave, .done = nobody};
-  enum tutti_status status;
-  float *start = NULL;
+static void nobody(void *argument, size_t index) { (void)argument, (void)index; }
+
+enum tutti_status backend_cuda_gradient(tutti_context *context, struct cuda_device *device, const struct tutti_job *job,
+                                        const tutti_tensors *weights, double *loss, tutti_tensors **gradient) {
+  struct single single = {.job = *job, .outcome.size = sizeof single.outcome};
+  const struct tutti_job_queue queue = {sizeof queue, &single, next_single, nobody};
+  struct cuda_pool pool = {.context = context, .queue = &queue, .task = CUDA_GRADIENT};
   *gradient = NULL;
-  work.job.validation = NULL;
-  work.job.progress = NULL;
-  work.job.initial = weights;
-  work.job.warm = false;
-  TUTTI_TRY_OUT(context, prepare(&pool, &work));
-  const struct cpu_plan *plan = work.program.plan;
-  TUTTI_TRY_OUT(context, tutti_alloc(context, plan->floats, sizeof *start, &start));
-  memcpy(start, plan->weights, plan->floats * sizeof *start);
-  TUTTI_TRY_OUT(context, run_all(&pool));
-  if (outcome.state == TUTTI_STATE_FAILED) {
-    status = TUTTI_FAIL(context, TUTTI_ERROR_IO, "%s", outcome.failure);
-    goto out;
-  }
-  *loss = outcome.value;
-  add_penalty(plan, start, plan->weights, loss);
-  status = backend_cpu_weights_write(context, plan, plan->weights, true, gradient);
-out:
-  tutti_tensors_destroy(outcome.weights);
-  tutti_free(start);
-  backend_cuda_program_release(&work.program);
-  return status;
+  single.job.initial = weights;
+  single.job.warm = false;
+  single.job.validation = NULL;
+  single.job.progress = NULL;
+  TUTTI_TRY(context, backend_cuda_device_open(context, device));
+  TUTTI_TRY(context, run(&pool, device));
+  if (single.outcome.state == TUTTI_STATE_FAILED)
+    return TUTTI_FAIL(context, TUTTI_ERROR_IO, "%s", single.outcome.failure);
+  *loss = single.outcome.value;
+  *gradient = single.outcome.weights;
+  return TUTTI_OK;
 }
 
 enum tutti_status backend_cuda_need(tutti_context *context, const struct cuda_device *device,
                                     const struct tutti_job *job, size_t *bytes) {
-  struct pool pool = {.context = context, .device = device};
-  struct work work = {.task = CUDA_TRAIN, .job = *job};
+  const struct cuda_shelf none = {0};
+  struct cuda_work work = {.task = CUDA_TRAIN, .job = *job};
   work.job.initial = NULL;
-  enum tutti_status status = prepare(&pool, &work);
+  enum tutti_status status = prepare(context, device, &work);
   if (status == TUTTI_OK)
-    *bytes = need_of(&pool, &work);
+    *bytes = need_of(&none, &work);
   backend_cuda_program_release(&work.program);
   return status;
 }

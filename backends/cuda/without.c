@@ -11,26 +11,29 @@ bool backend_cuda_available(char *why, size_t why_size) {
   return false;
 }
 
+enum tutti_status backend_cuda_device_describe(tutti_context *context, struct cuda_device *device) {
+  (void)device;
+  return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "%s", absent);
+}
+
+enum tutti_status backend_cuda_device_total(tutti_context *context, size_t *bytes) {
+  (void)bytes;
+  return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "%s", absent);
+}
+
 enum tutti_status backend_cuda_device_open(tutti_context *context, struct cuda_device *device) {
   (void)device;
   return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "%s", absent);
 }
 
-enum tutti_status backend_cuda_device_memory(tutti_context *context, size_t *free_bytes, size_t *total) {
-  (void)free_bytes, (void)total;
+enum tutti_status backend_cuda_train(tutti_context *context, struct cuda_device *device,
+                                     const struct tutti_job_queue *queue, const struct cuda_training *how) {
+  (void)device, (void)queue, (void)how;
   return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "%s", absent);
 }
 
-enum tutti_status backend_cuda_train_many(tutti_context *context, const struct cuda_device *device, size_t count,
-                                          const struct tutti_job *const *jobs, struct tutti_outcome *const *outcomes,
-                                          void (*done)(void *argument, size_t index), void *argument) {
-  (void)device, (void)count, (void)jobs, (void)outcomes, (void)done, (void)argument;
-  return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "%s", absent);
-}
-
-enum tutti_status backend_cuda_gradient(tutti_context *context, const struct cuda_device *device,
-                                        const struct tutti_job *job, const tutti_tensors *weights, double *loss,
-                                        tutti_tensors **gradient) {
+enum tutti_status backend_cuda_gradient(tutti_context *context, struct cuda_device *device, const struct tutti_job *job,
+                                        const tutti_tensors *weights, double *loss, tutti_tensors **gradient) {
   (void)device, (void)job, (void)weights, (void)loss, (void)gradient;
   return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "%s", absent);
 }
@@ -41,9 +44,9 @@ enum tutti_status backend_cuda_need(tutti_context *context, const struct cuda_de
   return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "%s", absent);
 }
 
-enum tutti_status backend_cuda_predict(tutti_context *context, const struct cuda_device *device,
-                                       const struct tutti_job *job, const tutti_tensors *weights,
-                                       const tutti_split *split, float *out, float *epistemic) {
+enum tutti_status backend_cuda_predict(tutti_context *context, struct cuda_device *device, const struct tutti_job *job,
+                                       const tutti_tensors *weights, const tutti_split *split, float *out,
+                                       float *epistemic) {
   (void)device, (void)job, (void)weights, (void)split, (void)out, (void)epistemic;
   return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "%s", absent);
 }

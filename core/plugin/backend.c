@@ -37,6 +37,8 @@ static const char *missing_ops(const void *ops) {
   bool open = TUTTI_HAS_OP(backend, ops, open);
   if (open != TUTTI_HAS_OP(backend, ops, ask) || open != TUTTI_HAS_OP(backend, ops, close))
     return "open, ask or close (all or none)";
+  if (TUTTI_HAS_OP(backend, ops, train_queue) && !TUTTI_HAS_OP(backend, ops, train_many))
+    return "train_many, without which there is no train_queue";
   if (TUTTI_HAS_OP(backend, ops, ask_slope) && !open)
     return "open, without which there is no ask_slope";
   if (TUTTI_HAS_OP(backend, ops, tells_epistemic) != TUTTI_HAS_OP(backend, ops, predict_parts))
@@ -89,8 +91,8 @@ static bool has_layer(const tutti_network *network, const char *label) {
 }
 
 /* A backend that ignored these members would train something else than was asked for. */
-static enum tutti_status check_members(tutti_context *context, const tutti_backend *backend,
-                                       const struct tutti_job *theirs) {
+enum tutti_status tutti_backend_check_members(tutti_context *context, const tutti_backend *backend,
+                                              const struct tutti_job *theirs) {
   const char *name = backend->instance.descriptor->name;
   struct tutti_job job;
   TUTTI_TAKE(&job, theirs);
@@ -116,7 +118,7 @@ static enum tutti_status check_members(tutti_context *context, const tutti_backe
 
 enum tutti_status tutti_backend_check(tutti_context *context, const tutti_backend *backend,
                                       const struct tutti_job *job) {
-  TUTTI_TRY(context, check_members(context, backend, job));
+  TUTTI_TRY(context, tutti_backend_check_members(context, backend, job));
   for (size_t i = 0; job->network && i < tutti_network_layers(job->network); i++) {
     const struct tutti_layer *layer = tutti_network_layer(job->network, i);
     enum tutti_status status = TUTTI_OK;
@@ -132,8 +134,8 @@ enum tutti_status tutti_backend_check(tutti_context *context, const tutti_backen
 }
 
 /* Check that an outcome is consistent. */
-static enum tutti_status check_outcome(tutti_context *context, const tutti_backend *backend,
-                                       const struct tutti_job *job, struct tutti_outcome *outcome) {
+enum tutti_status tutti_backend_check_outcome(tutti_context *context, const tutti_backend *backend,
+                                              const struct tutti_job *job, struct tutti_outcome *outcome) {
   if (!tutti_state_name(outcome->state))
     return TUTTI_BREACH(context, &backend->instance, "train gave state %d", (int)outcome->state);
   if (outcome->state == TUTTI_STATE_FINISHED && job->task->kind != TUTTI_TASK_VALUE && !outcome->weights)
@@ -147,9 +149,9 @@ enum tutti_status tutti_backend_train(tutti_context *context, const tutti_backen
   if (!backend->ops.train)
     return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "backend %s trains nothing itself, but chooses who does",
                       backend->instance.descriptor->name);
-  TUTTI_TRY(context, check_members(context, backend, job));
+  TUTTI_TRY(context, tutti_backend_check_members(context, backend, job));
   TUTTI_CALL(context, backend, backend->ops.train(backend->instance.self, context, job, outcome));
-  return check_outcome(context, backend, job, outcome);
+  return tutti_backend_check_outcome(context, backend, job, outcome);
 }
 
 enum tutti_status tutti_backend_check_predictions(tutti_context *context, const tutti_backend *backend,
@@ -259,7 +261,7 @@ enum tutti_status tutti_backend_gradient(tutti_context *context, const tutti_bac
   if (!backend->ops.gradient)
     return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "backend %s does not give gradients",
                       backend->instance.descriptor->name);
-  TUTTI_TRY(context, check_members(context, backend, job));
+  TUTTI_TRY(context, tutti_backend_check_members(context, backend, job));
   TUTTI_CALL(context, backend, backend->ops.gradient(backend->instance.self, context, job, weights, loss, gradient));
   return TUTTI_OK;
 }
@@ -301,7 +303,7 @@ static void watch_done(void *argument, size_t index) {
   }
   struct tutti_outcome *outcome = watch->outcomes[index];
   watch->seen[index] = true;
-  if (check_outcome(watch->context, watch->backend, watch->jobs[index], outcome) != TUTTI_OK) {
+  if (tutti_backend_check_outcome(watch->context, watch->backend, watch->jobs[index], outcome) != TUTTI_OK) {
     outcome->state = TUTTI_STATE_FAILED;
     (void)snprintf(outcome->failure, sizeof outcome->failure, "%s", tutti_error_message(watch->context));
     tutti_error_clear(watch->context);
@@ -343,7 +345,7 @@ enum tutti_status tutti_backend_train_many(tutti_context *context, const tutti_b
                         .done = done,
                         .argument = argument};
   for (size_t i = 0; i < count; i++)
-    TUTTI_TRY(context, check_members(context, backend, jobs[i]));
+    TUTTI_TRY(context, tutti_backend_check_members(context, backend, jobs[i]));
   if (backend->ops.train_many) {
     TUTTI_TRY(context, tutti_alloc(context, count, sizeof *watch.seen, &watch.seen));
     enum tutti_status status = train_together(&watch);

@@ -19,6 +19,13 @@ struct tutti_backend {
 TUTTI_NODISCARD enum tutti_status tutti_backend_open_others(tutti_context *context, void *object, const void *setup);
 void tutti_backend_close_others(void *object);
 
+/* Refuse a job whose members the backend does not honour. */
+TUTTI_NODISCARD enum tutti_status tutti_backend_check_members(tutti_context *context, const tutti_backend *backend,
+                                                              const struct tutti_job *job);
+/* Refuse an outcome that contradicts itself or the job. */
+TUTTI_NODISCARD enum tutti_status tutti_backend_check_outcome(tutti_context *context, const tutti_backend *backend,
+                                                              const struct tutti_job *job,
+                                                              struct tutti_outcome *outcome);
 /* Nobody may get numbers that are no predictions: TUTTI_ERROR_NUMERIC says what is wrong with out[rows][width], and on
    which split (NULL: on none). */
 TUTTI_NODISCARD enum tutti_status tutti_backend_check_predictions(tutti_context *context, const tutti_backend *backend,

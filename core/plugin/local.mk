@@ -4,6 +4,7 @@ libtutti_la_SOURCES += %D%/acquisition_impl.h
 libtutti_la_SOURCES += %D%/augment.c
 libtutti_la_SOURCES += %D%/backend.c
 libtutti_la_SOURCES += %D%/backend_choose.c
+libtutti_la_SOURCES += %D%/backend_queue.c
 libtutti_la_SOURCES += %D%/backend_impl.h
 libtutti_la_SOURCES += %D%/backend_layers.c
 libtutti_la_SOURCES += %D%/builder.c

@@ -382,7 +382,9 @@ enum tutti_status tutti_experiment_learner(tutti_context *context, const struct 
 
 size_t tutti_experiment_capacity(const struct tutti_experiment *experiment) {
   bool folds = experiment->dataset && tutti_dataset_folds(experiment->dataset); /* trained one after the other */
-  return experiment->backend && !folds ? tutti_backend_capacity(experiment->backend) : 1;
+  return experiment->backend && !folds && !tutti_experiment_is_fit(experiment)
+             ? tutti_backend_capacity(experiment->backend)
+             : 1;
 }
 
 /* Parts of variances have the square of the targets' unit; those of entropies have none. */

@@ -21,12 +21,14 @@ struct worker {
   int descriptor;
   tutti_frames *frames;
   size_t capacity;
-  struct tutti_training *trainings; /* [capacity] */
-  enum tutti_status *results;       /* [capacity]: how training ended */
-  size_t count;                     /* of the trainings that it is at */
-  char **requests;                  /* [waiting]: those that have come and are not begun */
+  struct place {
+    struct tutti_training training;
+    char *request; /* NULL: nothing is trained here */
+  } * places;      /* [capacity] */
+  char **requests; /* [waiting]: those that have come and are not begun */
   size_t waiting, room;
-  bool ended; /* the manager has closed the socket */
+  bool ended;               /* the manager has closed the socket */
+  enum tutti_status status; /* of requests and answers */
 };
 
 /* Output that plugins and libraries print goes to the run's worker.log. When the manager dies, its workers end. */
@@ -59,8 +61,7 @@ static enum tutti_status set_up(struct worker *worker) {
   TUTTI_TRY(context, tutti_run_plugins_print(context, worker->experiment->recipe, &worker->experiment->plugins));
   TUTTI_TRY(context, tutti_frames_create(context, &worker->frames));
   worker->capacity = tutti_experiment_capacity(worker->experiment);
-  TUTTI_TRY(context, tutti_alloc(context, worker->capacity, sizeof *worker->trainings, &worker->trainings));
-  return tutti_alloc(context, worker->capacity, sizeof *worker->results, &worker->results);
+  return tutti_alloc(context, worker->capacity, sizeof *worker->places, &worker->places);
 }
 
 /* --- what the manager says --- */
@@ -78,9 +79,9 @@ static enum tutti_status keep_request(struct worker *worker, char *request) {
 
 /* A training that has ended, or has not begun, is not stopped. */
 static enum tutti_status stop_training(struct worker *worker, const struct tutti_frame *frame) {
-  for (size_t i = 0; i < worker->count; i++)
-    if (worker->trainings[i].number == frame->trial && worker->results[i] == TUTTI_OK)
-      return tutti_training_stop(worker->context, &worker->trainings[i], frame->text);
+  for (size_t i = 0; i < worker->capacity; i++)
+    if (worker->places[i].request && worker->places[i].training.number == frame->trial)
+      return tutti_training_stop(worker->context, &worker->places[i].training, frame->text);
   return TUTTI_OK;
 }
 
@@ -114,26 +115,23 @@ static enum tutti_status listen_once(struct worker *worker) {
   return take_frames(worker);
 }
 
-/* Collect requests: wait for one, then take those that have already arrived, as many as the backend trains at once.
-   None: the manager has gone. The caller frees requests[count]. */
-static enum tutti_status collect(struct worker *worker, char **requests, size_t *count) {
-  *count = 0;
-  while (!worker->ended && (worker->waiting == 0 || (worker->waiting < worker->capacity && has_come(worker))))
+/* A request that has come; NULL: none has, or the manager has gone. Unless `waits`, it is not waited for. */
+static enum tutti_status take_request(struct worker *worker, bool waits, char **request) {
+  *request = NULL;
+  while (worker->waiting == 0 && !worker->ended && (waits || has_come(worker)))
     TUTTI_TRY(worker->context, listen_once(worker));
-  if (worker->ended)
+  if (worker->waiting == 0 || worker->ended)
     return TUTTI_OK;
-  *count = worker->waiting < worker->capacity ? worker->waiting : worker->capacity;
-  memcpy(requests, worker->requests, *count * sizeof *requests);
-  worker->waiting -= *count;
-  memmove(worker->requests, worker->requests + *count, worker->waiting * sizeof *requests);
+  *request = worker->requests[0];
+  worker->waiting--;
+  memmove(worker->requests, worker->requests + 1, worker->waiting * sizeof *worker->requests);
   return TUTTI_OK;
 }
 
-static enum tutti_status answer(struct worker *worker, size_t index) {
-  struct tutti_training *training = &worker->trainings[index];
+static enum tutti_status answer(struct worker *worker, struct tutti_training *training, enum tutti_status result) {
   char *reply = NULL;
-  enum tutti_status status = tutti_training_reply(worker->context, worker->experiment, worker->directory,
-                                                  worker->results[index], training, &reply);
+  enum tutti_status status =
+      tutti_training_reply(worker->context, worker->experiment, worker->directory, result, training, &reply);
   if (status == TUTTI_OK)
     status = tutti_frame_write(worker->context, worker->descriptor, TUTTI_FRAME_DONE, training->number, reply);
   tutti_free(reply);
@@ -172,103 +170,88 @@ static void begin_report(struct worker *worker, struct tutti_training *training)
   tell_progress(worker, training);
 }
 
-/* The jobs of one batch that could be started, in the form that train_many takes. */
-struct batch {
-  struct worker *worker;
-  const struct tutti_job **jobs;
-  struct tutti_outcome **outcomes;
-  size_t *places; /* in worker->trainings */
-  bool *answered; /* [count] */
-  size_t count;
-  enum tutti_status status; /* of answering */
-};
+/* --- places where candidates are trained --- */
 
-static void on_done(void *argument, size_t index) {
-  struct batch *batch = argument;
-  batch->answered[index] = true;
-  if (batch->status == TUTTI_OK)
-    batch->status = answer(batch->worker, batch->places[index]);
+static void leave(struct place *place) {
+  tutti_training_end(&place->training);
+  tutti_free(place->request);
+  *place = (struct place){.request = NULL};
 }
 
-/* Training together ended with an error: the jobs that were not done fail with it. */
-static enum tutti_status answer_rest(struct batch *batch, enum tutti_status result) {
-  tutti_context *context = batch->worker->context;
-  enum tutti_status status = batch->status;
-  char *message;
-  size_t rest = 0;
-  TUTTI_TRY(context, tutti_strdup(context, tutti_error_message(context), &message));
-  for (size_t i = 0; i < batch->count && status == TUTTI_OK; i++) {
-    if (batch->answered[i])
-      continue;
-    batch->worker->results[batch->places[i]] = TUTTI_FAIL(context, result, "%s", message);
-    status = answer(batch->worker, batch->places[i]);
-    rest++;
+/* Begin with a request, which the place owns. One that cannot even start is answered at once: *begun is false. */
+static enum tutti_status begin_training(struct worker *worker, struct place *place, char *request, bool *begun) {
+  place->request = request;
+  enum tutti_status result =
+      tutti_training_begin(worker->context, worker->experiment, worker->directory, request, &place->training);
+  *begun = result == TUTTI_OK;
+  if (*begun) {
+    begin_report(worker, &place->training);
+    return TUTTI_OK;
   }
-  if (rest == 0)
-    tutti_log(context, TUTTI_LOG_WARNING, "%s", message);
-  tutti_free(message);
+  enum tutti_status status = answer(worker, &place->training, result);
+  leave(place);
   return status;
 }
 
-static enum tutti_status train(struct worker *worker, size_t count) {
+/* The next request as a job, if one has come and there is a place for it. */
+static bool next_job(void *argument, const struct tutti_job **job, struct tutti_outcome **outcome, size_t *number) {
+  struct worker *worker = argument;
+  bool begun = false;
+  for (*number = 0; *number < worker->capacity && worker->places[*number].request;)
+    ++*number;
+  while (*number < worker->capacity && worker->status == TUTTI_OK && !begun) {
+    char *request;
+    worker->status = take_request(worker, false, &request);
+    if (!request)
+      return false;
+    worker->status = begin_training(worker, &worker->places[*number], request, &begun);
+  }
+  if (!begun)
+    return false;
+  *job = &worker->places[*number].training.job;
+  *outcome = &worker->places[*number].training.outcome;
+  return true;
+}
+
+static void job_done(void *argument, size_t number) {
+  struct worker *worker = argument;
+  struct place *place = &worker->places[number];
+  if (worker->status == TUTTI_OK)
+    worker->status = answer(worker, &place->training, TUTTI_OK);
+  leave(place);
+}
+
+/* Wait for a request. A backend that trains many at once takes those that come meanwhile, too. An error other than of
+   one job ends this worker: another takes its place. */
+static enum tutti_status serve(struct worker *worker) {
+  const struct tutti_job_queue queue = {sizeof queue, worker, next_job, job_done};
   tutti_context *context = worker->context;
-  enum tutti_status status = TUTTI_OK;
-  struct batch batch = {.worker = worker};
-  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *batch.jobs, &batch.jobs));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *batch.outcomes, &batch.outcomes));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *batch.places, &batch.places));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *batch.answered, &batch.answered));
-  for (size_t i = 0; i < count; i++) {
-    if (worker->results[i] != TUTTI_OK)
-      continue;
-    batch.jobs[batch.count] = &worker->trainings[i].job;
-    batch.outcomes[batch.count] = &worker->trainings[i].outcome;
-    batch.places[batch.count++] = i;
+  struct place *place = &worker->places[0];
+  char *request;
+  bool begun;
+  if (worker->capacity > 1) {
+    struct pollfd more = {.fd = worker->descriptor, .events = POLLIN};
+    if (worker->waiting == 0)
+      (void)poll(&more, 1, -1);
+    TUTTI_TRY(context, tutti_backend_train_queue(context, worker->experiment->backend, &queue));
+    return worker->status;
   }
-  if (count == 1 && batch.count == 1) {
-    worker->results[0] = tutti_training_train(context, worker->experiment, &worker->trainings[0]);
-    TUTTI_TRY_OUT(context, answer(worker, 0));
-  } else if (batch.count > 0) {
-    status = tutti_backend_train_many(context, worker->experiment->backend, batch.count, batch.jobs, batch.outcomes,
-                                      on_done, &batch);
-    status = status == TUTTI_OK ? batch.status : answer_rest(&batch, status);
-  }
-out:
-  tutti_free(batch.jobs);
-  tutti_free(batch.outcomes);
-  tutti_free(batch.places);
-  tutti_free(batch.answered);
-  return status;
-}
-
-/* Train a batch of requests and answer each. A request that cannot even start is answered at once. */
-static enum tutti_status serve(struct worker *worker, char **requests, size_t count) {
-  enum tutti_status status = TUTTI_OK;
-  memset(worker->trainings, 0, count * sizeof *worker->trainings);
-  worker->count = count;
-  for (size_t i = 0; i < count && status == TUTTI_OK; i++) {
-    worker->results[i] = tutti_training_begin(worker->context, worker->experiment, worker->directory, requests[i],
-                                              &worker->trainings[i]);
-    if (worker->results[i] != TUTTI_OK)
-      status = answer(worker, i);
-    else
-      begin_report(worker, &worker->trainings[i]);
-  }
-  if (status == TUTTI_OK)
-    status = train(worker, count);
-  worker->count = 0;
-  for (size_t i = 0; i < count; i++)
-    tutti_training_end(&worker->trainings[i]);
+  TUTTI_TRY(context, take_request(worker, true, &request));
+  if (!request)
+    return TUTTI_OK;
+  TUTTI_TRY(context, begin_training(worker, place, request, &begun));
+  if (!begun)
+    return TUTTI_OK;
+  enum tutti_status result = tutti_training_train(context, worker->experiment, &place->training);
+  enum tutti_status status = answer(worker, &place->training, result);
+  leave(place);
   return status;
 }
 
 int tutti_worker_main(tutti_context *context, const char *directory, int descriptor) {
   struct worker worker = {.context = context, .directory = directory, .descriptor = descriptor};
-  char **requests = NULL;
   settle(context, directory);
   enum tutti_status status = set_up(&worker);
-  if (status == TUTTI_OK)
-    status = tutti_alloc(context, worker.capacity, sizeof *requests, &requests);
   if (status == TUTTI_OK) {
     status = tutti_frame_write(context, descriptor, TUTTI_FRAME_READY, 0, "");
   } else {
@@ -277,20 +260,17 @@ int tutti_worker_main(tutti_context *context, const char *directory, int descrip
     if (tutti_frame_write(context, descriptor, TUTTI_FRAME_FATAL, 0, why) != TUTTI_OK)
       tutti_log(context, TUTTI_LOG_ERROR, "%s", tutti_error_message(context));
   }
-  while (status == TUTTI_OK && !worker.ended) {
-    size_t count = 0;
-    status = collect(&worker, requests, &count);
-    if (status == TUTTI_OK && count > 0)
-      status = serve(&worker, requests, count);
-    for (size_t i = 0; i < count; i++)
-      tutti_free(requests[i]);
+  while (status == TUTTI_OK && worker.places && !worker.ended) {
+    status = serve(&worker);
+    if (status != TUTTI_OK)
+      tutti_log(context, TUTTI_LOG_ERROR, "%s", tutti_error_message(context));
   }
+  for (size_t i = 0; worker.places && i < worker.capacity; i++)
+    leave(&worker.places[i]);
   for (size_t i = 0; i < worker.waiting; i++)
     tutti_free(worker.requests[i]);
   tutti_free(worker.requests);
-  tutti_free(requests);
-  tutti_free(worker.results);
-  tutti_free(worker.trainings);
+  tutti_free(worker.places);
   tutti_frames_destroy(worker.frames);
   tutti_experiment_destroy(worker.experiment);
   return status == TUTTI_OK ? 0 : 1;

@@ -110,6 +110,16 @@ struct tutti_slope {
   float *gradient;           /* [rows][features]: where to write it, in units of `out` per unit of the inputs */
 };
 
+/* Jobs that come while others train. Everything is borrowed: a job and its outcome until it is done. */
+struct tutti_job_queue {
+  size_t size; /* sizeof(struct tutti_job_queue) */
+  void *argument;
+  /* The next job that waits, where its outcome belongs, and the number that `done` is told. False: none waits now. */
+  bool (*next)(void *argument, const struct tutti_job **job, struct tutti_outcome **outcome, size_t *number);
+  /* It is done, and its outcome is filled. May ask the backend for predictions. */
+  void (*done)(void *argument, size_t number);
+};
+
 /* The terms of a formula (formula.h) that stand for a model's predictions: probabilities [rows][outputs], or means and
    variances [rows][outputs], in standardised units. */
 struct tutti_predicted_terms {
@@ -208,6 +218,12 @@ struct tutti_backend_ops {
 
   /* OPTIONAL; default: false. Do its models hold rows of the training data, which whoever has the model can read? */
   bool keeps_rows;
+
+  /* OPTIONAL, only with `train_many`; default: the jobs that wait are trained together as train_many does, and more are
+     asked for when all are done. Train jobs until none waits and all are done. MUST ask for more as one ends, and as
+     long as it has room; calls back on the thread that called. A job that it refuses fails by itself. An error status: no
+     more can be trained in this process, as when a device is lost; jobs that are not done by then are lost with it. */
+  enum tutti_status (*train_queue)(void *self, tutti_context *context, const struct tutti_job_queue *queue);
 };
 
 /* --- the host's side --- */
@@ -332,6 +348,11 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status
 tutti_backend_train_many(tutti_context *context, const tutti_backend *backend, size_t count,
                          const struct tutti_job *const *jobs, struct tutti_outcome *const *outcomes,
                          void (*done)(void *argument, size_t index), void *argument);
+/* Train the jobs of a queue until none waits and all are done (the op train_queue). The sizes of their outcomes are set. A
+   job that sets a member which the backend does not honour fails by itself. An error status: jobs that are not done are
+   lost, and nothing more can be trained in this process. One thread at a time. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status
+tutti_backend_train_queue(tutti_context *context, const tutti_backend *backend, const struct tutti_job_queue *queue);
 
 TUTTI_END_DECLS
 #endif

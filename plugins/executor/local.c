@@ -4,37 +4,58 @@
 
 struct executor_local_config {
   struct crew_config crew;
+  const char *devices;
 };
 
 static const struct tutti_param executor_local_params[] = {
+    TUTTI_STRING(struct executor_local_config, devices, "",
+                 "Devices, separated by spaces or commas, as in 0,1: the workers see one each, in turn "
+                 "(CUDA_VISIBLE_DEVICES). Empty: each sees all."),
     CREW_PARAMS(struct executor_local_config),
 };
 
-static void executor_destroy_local(void *self) { crew_destroy(self); }
+struct executor_local {
+  struct crew *crew;
+  struct crew_devices devices;
+};
+
+static void executor_destroy_local(void *self) {
+  struct executor_local *local = self;
+  crew_destroy(local->crew);
+  crew_devices_release(&local->devices);
+  tutti_free(local);
+}
 
 static enum tutti_status executor_create_local(tutti_context *context, const void *config, const void *setup,
                                                void **self) {
   const struct executor_local_config *given = config;
-  struct crew *crew = NULL;
-  TUTTI_TRY(context, crew_create(context, &given->crew, setup, 0, NULL, &crew));
-  *self = crew;
+  struct executor_local *local;
+  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *local, &local));
+  enum tutti_status status = crew_devices_read(context, given->devices, &local->devices);
+  if (status == TUTTI_OK)
+    status = crew_create(context, &given->crew, setup, local->devices.count, local->devices.names, &local->crew);
+  if (status != TUTTI_OK) {
+    executor_destroy_local(local);
+    return status;
+  }
+  *self = local;
   return TUTTI_OK;
 }
 
-static size_t executor_capacity_local(void *self) { return crew_capacity(self); }
+static size_t executor_capacity_local(void *self) { return crew_capacity(((struct executor_local *)self)->crew); }
 
 static enum tutti_status executor_submit_local(void *self, tutti_context *context, uint64_t trial,
                                                const char *request) {
-  return crew_submit(self, context, trial, request);
+  return crew_submit(((struct executor_local *)self)->crew, context, trial, request);
 }
 
 static enum tutti_status executor_wait_local(void *self, tutti_context *context, double timeout,
                                              struct tutti_reply *reply) {
-  return crew_wait(self, context, timeout, reply);
+  return crew_wait(((struct executor_local *)self)->crew, context, timeout, reply);
 }
 
 static enum tutti_status executor_stop_local(void *self, tutti_context *context, uint64_t trial, const char *text) {
-  crew_stop(self, context, trial, text);
+  crew_stop(((struct executor_local *)self)->crew, context, trial, text);
   return TUTTI_OK;
 }
 

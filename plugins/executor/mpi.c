@@ -34,7 +34,7 @@ static const struct tutti_param executor_mpi_params[] = {
         "Requests that wait on a node, as a share of its workers, so that a worker which is done need not wait for "
         "the manager."),
     TUTTI_STRING(struct executor_mpi_config, devices, "",
-                 "Devices of a node, separated by spaces: the workers of a rank see one each, in turn "
+                 "Devices of a node, separated by spaces or commas: the workers of a rank see one each, in turn "
                  "(CUDA_VISIBLE_DEVICES). Empty: each sees all."),
     TUTTI_CHOICE(struct executor_mpi_config, shared, "auto", shared_names,
                  "Do all nodes see the run's directory and its data, at the same paths? no: each rank has a folder of "
@@ -47,8 +47,6 @@ static const struct tutti_param executor_mpi_params[] = {
                .min_open = true),
     CREW_PARAMS(struct executor_mpi_config),
 };
-
-enum { DEVICES = 64 };
 
 /* An agent as the manager knows it. */
 struct mpi_agent {
@@ -77,8 +75,7 @@ struct executor_mpi {
   double listened; /* when it last looked for messages */
   struct mpi_task *queue, **queue_end;
   size_t next; /* the rank that is looked at first for a free worker */
-  char *device_names, *devices[DEVICES];
-  size_t device_count;
+  struct crew_devices devices;
 };
 
 static enum tutti_status begin_run(struct executor_mpi *self, tutti_context *context);
@@ -129,19 +126,8 @@ static void executor_destroy_mpi(void *instance) {
     tutti_free(task);
   }
   tutti_free(self->agents);
-  tutti_free(self->device_names);
+  crew_devices_release(&self->devices);
   tutti_free(self);
-}
-
-static enum tutti_status read_devices(tutti_context *context, struct executor_mpi *self) {
-  char *rest = NULL;
-  TUTTI_TRY(context, tutti_strdup(context, self->config->devices, &self->device_names));
-  for (char *name = strtok_r(self->device_names, " ", &rest); name; name = strtok_r(NULL, " ", &rest)) {
-    if (self->device_count == DEVICES)
-      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "[executor] devices: expected at most %d", (int)DEVICES);
-    self->devices[self->device_count++] = name;
-  }
-  return TUTTI_OK;
 }
 
 static enum tutti_status executor_create_mpi(tutti_context *context, const void *config, const void *setup_,
@@ -153,7 +139,7 @@ static enum tutti_status executor_create_mpi(tutti_context *context, const void 
   self->config = config;
   self->queue_end = &self->queue;
   memcpy(&self->setup, setup, setup->size < sizeof self->setup ? setup->size : sizeof self->setup);
-  TUTTI_TRY_OUT(context, read_devices(context, self));
+  TUTTI_TRY_OUT(context, crew_devices_read(context, self->config->devices, &self->devices));
   TUTTI_TRY_OUT(context, wire_open(context, &self->wire));
   if (self->wire.size < 2) {
     status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
@@ -186,10 +172,10 @@ static enum tutti_status executor_serve_mpi(void *instance, tutti_context *conte
   struct agent agent = {.wire = &self->wire,
                         .config = &self->config->crew,
                         .setup = self->setup,
-                        .device_count = self->device_count,
+                        .device_count = self->devices.count,
                         .scratch = self->config->scratch,
                         .alive = fmin(self->config->lost_after / 6, 5),
-                        .devices = (const char *const *)self->devices};
+                        .devices = self->devices.names};
   agent.setup.workers = self->config->workers_per_rank ? (size_t)self->config->workers_per_rank : cores_of_rank();
   return agent_serve(context, &agent);
 }

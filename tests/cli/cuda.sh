@@ -53,6 +53,38 @@ find_numpy
 code=$?
 expect_code 0
 
+# Two devices: each worker has one of them, and the manager begins with none.
+export TUTTI_EMULATED_DEVICES=3 TUTTI_EMULATED_LOG=$PWD/devices
+tutti run "$recipe" "${small[@]}" --set backend.plugin=cuda --workers 2 --set executor.devices=2,0 --out shared
+expect_code 0
+unset TUTTI_EMULATED_DEVICES TUTTI_EMULATED_LOG
+checks=$((checks + 1))
+[ "$(cut -d' ' -f1 devices | sort | tr '\n' ' ')" = "0 2 " ] || complain "expected devices 0 and 2, found $(cat devices)"
+for file in whole/trials/*/validation.npy; do
+  checks=$((checks + 1))
+  cmp -s "$file" "shared/${file#whole/}" || complain "$file is another one on two devices"
+done
+
+# A kernel that fails in the middle: its trials fail with what the runtime says, the worker, whose device is lost, is
+# replaced, and the run goes on.
+what="tutti run, a kernel failing"
+export TUTTI_EMULATED_FAULT=$PWD/fault
+"$TUTTI_PROGRAM" run "$recipe" "${small[@]}" --set backend.plugin=cuda --set hyperparameters.epochs=300 \
+  --workers 1 --out struck >out 2>err &
+manager=$!
+for ((i = 0; i < 400; i++)); do
+  ! compgen -G "struck/trials/*/validation.npy" >/dev/null || break
+  sleep 0.02
+done
+touch fault
+wait $manager
+code=$?
+unset TUTTI_EMULATED_FAULT
+expect_code 0
+expect_out "CUDA: the training kernel failed: unspecified launch failure (error 719)" "9 of 9 done"
+checks=$((checks + 1))
+[ ! -e fault ] || complain "no kernel failed"
+
 # No device: the recipe is refused with the reason before anything is trained.
 for devices in 0 -1; do
   TUTTI_EMULATED_DEVICES=$devices tutti run "$recipe" "${small[@]}" --set backend.plugin=cuda --out none

@@ -3,11 +3,16 @@
    random order between barriers: a barrier that is missing shows as a wrong number. Shared and device memory begin as
    NaN. Nothing of this is ever installed.
 
-   What the emulated machine is like stands in the environment: TUTTI_EMULATED_DEVICES (1; 0: no device; -1: no driver),
-   TUTTI_EMULATED_MAJOR (9, of the compute capability), TUTTI_EMULATED_MEMORY (1024 MiB), TUTTI_EMULATED_SEED (1, of the
-   order of fibers), TUTTI_EMULATED_THREADS (64, the most of a block that compute), TUTTI_EMULATED_BLOCKS (2, to a
-   multiprocessor), TUTTI_EMULATED_FAULT (set: every launch fails),
-   TUTTI_EMULATED_GRAPHS (1; 0: nothing can be captured). */
+   As on a device, memory is only given back when no kernel runs, and a kernel that failed while it ran leaves a process
+   whose every later call fails.
+
+   What the emulated machine is like stands in the environment: TUTTI_EMULATED_DEVICES (1; 0: no device; -1: no driver;
+   CUDA_VISIBLE_DEVICES chooses among them), TUTTI_EMULATED_MAJOR (9, of the compute capability), TUTTI_EMULATED_MEMORY
+   (1024 MiB), TUTTI_EMULATED_SEED (1, of the order of fibers), TUTTI_EMULATED_THREADS (64, the most of a block that
+   compute), TUTTI_EMULATED_BLOCKS (2, to a multiprocessor), TUTTI_EMULATED_GRAPHS (1; 0: nothing can be captured),
+   TUTTI_EMULATED_FAULT (set: a launch fails; a path: a kernel that runs fails when that file is there, which
+   it removes), TUTTI_EMULATED_LOG (a file that each process which begins with a device adds a line to: the device and
+   its number). */
 #ifndef EMULATED_CUDA_RUNTIME_H
 #define EMULATED_CUDA_RUNTIME_H
 
@@ -51,7 +56,12 @@ typedef struct emulated_stream *cudaStream_t;
 typedef struct emulated_graph *cudaGraph_t;
 typedef struct emulated_graph_run *cudaGraphExec_t;
 
+struct cudaDeviceProp {
+  size_t totalGlobalMem;
+};
+
 cudaError_t cudaGetDeviceCount(int *count);
+cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device);
 cudaError_t cudaSetDevice(int device);
 cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device);
 cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total);

@@ -3,6 +3,9 @@
 #include "emulation.h"
 
 #include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
 
 static long setting(const char *name, long preset) {
   const char *text = getenv(name);
@@ -11,8 +14,43 @@ static long setting(const char *name, long preset) {
 
 /* --- devices --- */
 
+/* Of a device that failed: all that is asked after it. */
+static int failed_for_good;
+
+static cudaError_t state_of_device(void) { return __atomic_load_n(&failed_for_good, __ATOMIC_ACQUIRE); }
+
+/* The device that is called `number`, of those that are visible; -1: there is none. */
+static long visible(long number, long devices) {
+  const char *text = getenv("CUDA_VISIBLE_DEVICES");
+  if (!text)
+    return number < devices ? number : -1;
+  for (char *end; *text; text = *end ? end + 1 : end) {
+    long device = strtol(text, &end, 10);
+    if (end == text || device < 0 || device >= devices)
+      return -1;
+    if (number-- == 0)
+      return device;
+  }
+  return -1;
+}
+
+static void log_device(long device) {
+  static int logged;
+  const char *path = getenv("TUTTI_EMULATED_LOG");
+  if (!path || __atomic_exchange_n(&logged, 1, __ATOMIC_SEQ_CST))
+    return;
+  FILE *file = fopen(path, "a");
+  if (!file)
+    return;
+  (void)fprintf(file, "%ld %ld\n", device, (long)getpid());
+  (void)fclose(file);
+}
+
 cudaError_t cudaGetDeviceCount(int *count) {
-  long devices = setting("TUTTI_EMULATED_DEVICES", 1);
+  long all = setting("TUTTI_EMULATED_DEVICES", 1), devices = all;
+  for (devices = 0; all > 0 && visible(devices, all) >= 0;)
+    devices++;
+  devices = all < 0 ? all : devices;
   *count = devices > 0 ? (int)devices : 0;
   return devices < 0 ? cudaErrorInsufficientDriver : devices == 0 ? cudaErrorNoDevice : cudaSuccess;
 }
@@ -20,7 +58,9 @@ cudaError_t cudaGetDeviceCount(int *count) {
 cudaError_t cudaSetDevice(int device) {
   int count;
   cudaError_t error = cudaGetDeviceCount(&count);
-  return error != cudaSuccess ? error : device < count ? cudaSuccess : cudaErrorInvalidValue;
+  if (error == cudaSuccess && device < count)
+    log_device(visible(device, setting("TUTTI_EMULATED_DEVICES", 1)));
+  return error != cudaSuccess ? error : device < count ? state_of_device() : cudaErrorInvalidValue;
 }
 
 cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device) {
@@ -48,6 +88,14 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
     *value = (int)setting("TUTTI_EMULATED_THREADS", 64);
     break;
   }
+  return cudaSuccess;
+}
+
+static size_t total_memory(void) { return (size_t)setting("TUTTI_EMULATED_MEMORY", 1024) << 20; }
+
+cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device) {
+  (void)device;
+  properties->totalGlobalMem = total_memory();
   return cudaSuccess;
 }
 
@@ -89,13 +137,29 @@ const char *cudaGetErrorString(cudaError_t error) {
 
 static size_t allocated;
 
-static size_t total_memory(void) { return (size_t)setting("TUTTI_EMULATED_MEMORY", 1024) << 20; }
-
 /* The block before what is handed out says how large it is. */
 enum { BEFORE = 64 };
 
+/* Kernels that run, of this process. */
+static long kernels;
+
+/* What an API that waits for the device does. */
+static void wait_for_kernels(void) {
+  enum { LONGEST = 20000 }; /* ms */
+  const struct timespec pause = {.tv_nsec = 1000 * 1000};
+  for (int i = 0; __atomic_load_n(&kernels, __ATOMIC_ACQUIRE) > 0; i++) {
+    (void)nanosleep(&pause, NULL);
+    if (i == LONGEST) {
+      (void)fprintf(stderr, "emulated device: memory is given back while a kernel runs that does not end\n");
+      abort();
+    }
+  }
+}
+
 cudaError_t cudaMalloc(void **memory, size_t bytes) {
   *memory = NULL;
+  if (state_of_device() != cudaSuccess)
+    return state_of_device();
   if (__atomic_add_fetch(&allocated, bytes, __ATOMIC_SEQ_CST) > total_memory()) {
     (void)__atomic_sub_fetch(&allocated, bytes, __ATOMIC_SEQ_CST);
     return cudaErrorMemoryAllocation;
@@ -113,6 +177,7 @@ cudaError_t cudaFree(void *memory) {
   size_t bytes;
   if (!memory)
     return cudaSuccess;
+  wait_for_kernels();
   memcpy(&bytes, (char *)memory - BEFORE, sizeof bytes);
   (void)__atomic_sub_fetch(&allocated, bytes, __ATOMIC_SEQ_CST);
   free((char *)memory - BEFORE);
@@ -122,7 +187,7 @@ cudaError_t cudaFree(void *memory) {
 cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total) {
   *total = total_memory();
   *free_bytes = *total - __atomic_load_n(&allocated, __ATOMIC_SEQ_CST);
-  return cudaSuccess;
+  return state_of_device();
 }
 
 cudaError_t cudaHostAlloc(void **memory, size_t bytes, unsigned flags) {
@@ -132,6 +197,7 @@ cudaError_t cudaHostAlloc(void **memory, size_t bytes, unsigned flags) {
 }
 
 cudaError_t cudaFreeHost(void *memory) {
+  wait_for_kernels();
   free(memory);
   return cudaSuccess;
 }
@@ -175,6 +241,23 @@ struct emulated_graph_run {
   struct emulated_graph graph;
 };
 
+bool emulated_fault(void) {
+  const char *fault = getenv("TUTTI_EMULATED_FAULT");
+  return fault && fault[0] == '/' && unlink(fault) == 0;
+}
+
+static cudaError_t run_kernel(const struct emulated_launch *launch) {
+  const char *fault = getenv("TUTTI_EMULATED_FAULT");
+  cudaError_t error = cudaErrorLaunchFailure;
+  (void)__atomic_add_fetch(&kernels, 1, __ATOMIC_SEQ_CST);
+  if (!fault || fault[0] == '/')
+    error = emulated_run_grid(launch, (uint64_t)setting("TUTTI_EMULATED_SEED", 1));
+  (void)__atomic_sub_fetch(&kernels, 1, __ATOMIC_SEQ_CST);
+  if (error != cudaSuccess && fault && fault[0] == '/')
+    __atomic_store_n(&failed_for_good, error, __ATOMIC_RELEASE);
+  return error;
+}
+
 static cudaError_t do_work(struct work *work) {
   switch (work->kind) {
   case WORK_COPY:
@@ -184,9 +267,7 @@ static cudaError_t do_work(struct work *work) {
     memset(work->to, work->value, work->bytes);
     return cudaSuccess;
   case WORK_LAUNCH:
-    if (getenv("TUTTI_EMULATED_FAULT"))
-      return cudaErrorLaunchFailure;
-    return emulated_run_grid(&work->launch, (uint64_t)setting("TUTTI_EMULATED_SEED", 1));
+    return run_kernel(&work->launch);
   case WORK_CALL:
     work->launch.run(work->launch.argument);
     return cudaSuccess;

@@ -11,6 +11,8 @@
 #endif
 
 enum { BARRIERS = 32, WARP = 32, MOST_WARPS = 32 };
+/* Rounds between two looks whether the kernel is to fail. */
+enum { LOOK_ROUNDS = 500 };
 
 struct barrier {
   unsigned waiting, wanted;
@@ -36,6 +38,7 @@ struct grid {
   unsigned thread_count, *order;
   uint64_t random;
   bool slept;
+  unsigned rounds;
 };
 
 static __thread struct grid_thread *running;
@@ -128,6 +131,8 @@ static cudaError_t run_all(struct grid *grid) {
     }
     if (grid->slept && went <= grid->launch->blocks)
       (void)sched_yield();
+    if (++grid->rounds % LOOK_ROUNDS == 0 && emulated_fault())
+      return cudaErrorLaunchFailure;
   } while (left > 0);
   return cudaSuccess;
 }

@@ -109,6 +109,26 @@ static enum tutti_status train_many(void *self, tutti_context *context, size_t c
   return TUTTI_OK;
 }
 
+static enum tutti_status train_queue(void *self, tutti_context *context, const struct tutti_job_queue *queue) {
+  const struct tutti_job *first, *job;
+  struct tutti_outcome *kept, *outcome;
+  size_t number, other, done = 0;
+  (void)self;
+  if (!queue->next(queue->argument, &first, &kept, &number))
+    return TUTTI_OK;
+  while (done < simulated.wanted)
+    if (queue->next(queue->argument, &job, &outcome, &other)) {
+      TUTTI_TRY(context, train_one(context, job, outcome, 2));
+      queue->done(queue->argument, other);
+      done++;
+    }
+  if (simulated.lost)
+    return TUTTI_FAIL(context, TUTTI_ERROR_IO, "the device is lost");
+  TUTTI_TRY(context, train_one(context, first, kept, 1));
+  queue->done(queue->argument, number);
+  return TUTTI_OK;
+}
+
 float simulated_mean(double x, const char *split) {
   return (float)(strcmp(split, "test") == 0 ? -x : strcmp(split, "validation") == 0 ? x / 2 : x / 3);
 }
@@ -130,6 +150,14 @@ static const struct tutti_backend_ops backend_ops = {.size = sizeof backend_ops,
                                                      .predict = predict,
                                                      .capacity = capacity,
                                                      .train_many = train_many};
+
+static const struct tutti_backend_ops queue_ops = {.size = sizeof queue_ops,
+                                                   .supports = supports,
+                                                   .train = train,
+                                                   .predict = predict,
+                                                   .capacity = capacity,
+                                                   .train_many = train_many,
+                                                   .train_queue = train_queue};
 
 /* --- the executor ------------------------------------------------------------------------------------------------- */
 
@@ -174,6 +202,9 @@ static const struct tutti_descriptor plugins[] = {
     {TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_BACKEND, "simulated"), .version = "1", .summary = "A test's.", .source = "",
      .licence = "Apache-2.0", .params = TUTTI_PARAMS(backend_params, struct backend_config), .create = create,
      .destroy = destroy, .ops = &backend_ops},
+    {TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_BACKEND, "simulated-queue"), .version = "1", .summary = "A test's.", .source = "",
+     .licence = "Apache-2.0", .params = TUTTI_PARAMS(backend_params, struct backend_config), .create = create,
+     .destroy = destroy, .ops = &queue_ops},
     {TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_EXECUTOR, "simulated"), .version = "1", .summary = "A test's.", .source = "",
      .licence = "Apache-2.0", .params = TUTTI_NO_PARAMS, .create = create_executor, .destroy = destroy,
      .ops = &executor_ops},
@@ -247,8 +278,9 @@ void simulated_table(void) {
 const char *simulated_recipe(bool data, const char *more) {
   static char text[4096];
   int length = snprintf(text, sizeof text,
-                        "[space]\nplugin = fixed\n[backend]\nplugin = simulated\n[executor]\nplugin = simulated\n"
+                        "[space]\nplugin = fixed\n[backend]\nplugin = simulated%s\n[executor]\nplugin = simulated\n"
                         "[hyperparameters]\nx = uniform -2 2\n%s%s",
+                        simulated.queue ? "-queue" : "",
                         data ? "[data]\nplugin = csv\npath = table.csv\ntarget = y\ntrain_rows = train.rows\n"
                                "validation_rows = validation.rows\ntest_rows = test.rows\n"
                              : "",

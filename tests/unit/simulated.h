@@ -27,6 +27,9 @@ struct simulated {
     float first_target, first_validation;         /* of the first row */
   } jobs[SIMULATED_MOST];
   size_t job_count;
+  bool queue; /* recipes name backend simulated-queue, whose first job trains until all that come after it are done */
+  size_t wanted;   /* how many these are */
+  bool lost;       /* it then loses its device */
   uint32_t epochs; /* that are reported */
   float variance;  /* of predictions, in standardised units */
   /* Of the executor: what it was made with, what it got, and what it does when it is waited for. */

@@ -452,6 +452,76 @@ static void test_pool(void **state) {
   assert_true(unsetenv("TUTTI_EMULATED_SEED") == 0 && unsetenv("TUTTI_EMULATED_THREADS") == 0);
 }
 
+/* --- jobs that come while others train --- */
+
+enum { COMING = 6 };
+
+struct coming {
+  struct tutti_job jobs[COMING];
+  struct tutti_outcome outcomes[COMING];
+  struct side sides[COMING]; /* who is told of epochs */
+  float predictions[COMING][NUMBERS];
+  size_t given, done, most, training; /* most: that were there at once */
+};
+
+/* Three at first, and one more for each that is done. */
+static bool next_coming(void *argument, const struct tutti_job **job, struct tutti_outcome **outcome, size_t *number) {
+  struct coming *coming = argument;
+  if (coming->given == COMING || coming->given == 3 + coming->done)
+    return false;
+  *number = coming->given++;
+  *job = &coming->jobs[*number];
+  *outcome = &coming->outcomes[*number];
+  coming->training++;
+  coming->most = coming->training > coming->most ? coming->training : coming->most;
+  return true;
+}
+
+/* Others still train, and want answers. */
+static void coming_done(void *argument, size_t number) {
+  struct coming *coming = argument;
+  assert_int_equal(coming->outcomes[number].state, TUTTI_STATE_FINISHED);
+  OK(tutti_backend_predict(context, cuda.backend, &coming->jobs[number], coming->outcomes[number].weights, validation,
+                           coming->predictions[number]));
+  coming->training--;
+  coming->done++;
+}
+
+/* The same weights and predictions, to the bit, as alone. */
+static void test_queue(void **state) {
+  static const int32_t widths[COMING] = {40, 5, 200, 3, 17, 64};
+  static struct coming coming;
+  const struct tutti_job_queue queue = {sizeof queue, &coming, next_coming, coming_done};
+  float alone[NUMBERS];
+  (void)state;
+  coming = (struct coming){.given = 0};
+  for (size_t i = 0; i < COMING; i++) {
+    configure(i == 3 ? "epochs=40 batch_size=16" : "epochs=6 batch_size=16");
+    coming.jobs[i] = job_of(&cuda, hand_made(widths[i]), i);
+    struct cpu_config *own = malloc(sizeof *own);
+    memcpy(own, coming.jobs[i].config, sizeof *own);
+    coming.jobs[i].config = own;
+    coming.jobs[i].progress_argument = &coming.sides[i];
+    coming.outcomes[i].size = sizeof coming.outcomes[i];
+  }
+  OK(tutti_backend_train_queue(context, cuda.backend, &queue));
+  assert_int_equal(coming.done, COMING);
+  assert_int_equal(coming.most, 3);
+  size_t numbers = HELD * tutti_predictions_width(task.kind, task.outputs);
+  for (size_t i = 0; i < COMING; i++) {
+    struct tutti_outcome outcome = {.size = sizeof outcome};
+    coming.sides[i].epochs = 0;
+    OK(tutti_backend_train(context, cuda.backend, &coming.jobs[i], &outcome));
+    assert_true(same_weights(outcome.weights, coming.outcomes[i].weights));
+    OK(tutti_backend_predict(context, cuda.backend, &coming.jobs[i], outcome.weights, validation, alone));
+    assert_memory_equal(alone, coming.predictions[i], numbers * sizeof *alone);
+    tutti_tensors_destroy(outcome.weights);
+    tutti_tensors_destroy(coming.outcomes[i].weights);
+    tutti_network_destroy((tutti_network *)(uintptr_t)coming.jobs[i].network);
+    free((void *)(uintptr_t)coming.jobs[i].config);
+  }
+}
+
 /* --- stopping --- */
 
 /* A job that is stopped has the weights of the best epoch so far, whatever others do. */
@@ -511,6 +581,8 @@ static void test_no_memory(void **state) {
   tutti_network *network = hand_made(60000);
   struct tutti_job job = job_of(&cuda, network, 1);
   assert_true(setenv("TUTTI_EMULATED_MEMORY", "1", 1) == 0);
+  tutti_backend_destroy(cuda.backend);
+  make_side(&cuda, "little", "cuda");
   enum tutti_status status = tutti_backend_check(context, cuda.backend, &job);
   assert_int_equal(status, TUTTI_ERROR_MEMORY);
   must_fail(status, "MiB, and the device has 1 MiB: lower batch_size, or take backend cpu");
@@ -520,7 +592,7 @@ static void test_no_memory(void **state) {
   tutti_network_destroy(network);
 }
 
-/* Jobs that the device has no room for at once are trained one wave after the other. */
+/* Jobs that the device has no room for at once are trained one after the other. */
 static void test_waves(void **state) {
   struct tutti_outcome together[3], *outcomes[3];
   struct tutti_job jobs[3];
@@ -573,6 +645,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_members, begin, end),
       cmocka_unit_test_setup_teardown(test_draws, begin, end),
       cmocka_unit_test_setup_teardown(test_pool, begin, end),
+      cmocka_unit_test_setup_teardown(test_queue, begin, end),
       cmocka_unit_test_setup_teardown(test_stopped, begin, end),
       cmocka_unit_test_setup_teardown(test_diverged, begin, end),
       cmocka_unit_test_setup_teardown(test_refused, begin, end),

@@ -160,11 +160,13 @@ static void a_batch_is_trained_together(void **state) {
   send_request(11, "00000000000000ff", 0);
   send_request(12, no_data, 0);
   send_request(13, no_data, 0);
+  send_request(14, no_data, 0);
   assert_int_equal(kill(worker, SIGCONT), 0);
   json_decref(answer(11)); /* at once */
-  expect_loss(12, 212);
-  expect_loss(10, 210);
-  expect_loss(13, 113);
+  expect_loss(13, 313);
+  expect_loss(12, 312);
+  expect_loss(10, 310);
+  expect_loss(14, 114);
   expect_end(0);
 }
 
@@ -195,6 +197,41 @@ static void the_rest_of_a_batch_that_failed_is_answered(void **state) {
   send_request(30, no_data, 1);
   expect_loss(30, 1);
   expect_end(0);
+}
+
+/* A backend that takes jobs while others train gets those that come meanwhile; a place is free again as soon as one is
+   done. */
+static void requests_join_those_that_train(void **state) {
+  (void)state;
+  simulated = (struct simulated){.capacity = 2, .epochs = 3, .queue = true, .wanted = 3, .train = tell_how_many};
+  start("");
+  expect_ready();
+  send_request(40, no_data, 0);
+  for (uint64_t i = 41; i < 44; i++) {
+    send_request(i, no_data, 0);
+    expect_loss(i, 200 + (double)i);
+  }
+  expect_loss(40, 140);
+  expect_end(0);
+}
+
+/* Once a backend can train no more, the worker ends, and has answered what was done: another takes its place. */
+static void a_worker_without_a_device_ends(void **state) {
+  struct tutti_frame frame;
+  int how;
+  (void)state;
+  simulated = (struct simulated){.capacity = 2, .epochs = 3, .queue = true, .wanted = 1, .lost = true};
+  start("");
+  expect_ready();
+  send_request(50, no_data, 0);
+  send_request(51, no_data, 0.5);
+  expect_loss(51, 0.5);
+  while (next(&frame))
+    tutti_free(frame.text);
+  assert_true(waitpid(worker, &how, 0) == worker);
+  assert_true(WIFEXITED(how) && WEXITSTATUS(how) == 1);
+  (void)close(descriptor);
+  tutti_frames_destroy(frames);
 }
 
 static void a_worker_that_cannot_work_says_so(void **state) {
@@ -242,6 +279,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(requests_are_answered_until_the_end), TEST(a_request_that_cannot_begin_is_answered),
       TEST(a_batch_is_trained_together),         TEST(the_rest_of_a_batch_that_failed_is_answered),
+      TEST(requests_join_those_that_train),      TEST(a_worker_without_a_device_ends),
       TEST(a_worker_that_cannot_work_says_so),   TEST(what_plugins_print_goes_to_the_log),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,6 +39,16 @@ struct crew;
 TUTTI_NODISCARD enum tutti_status crew_create(tutti_context *context, const struct crew_config *config,
                                               const struct tutti_executor_setup *setup, size_t device_count,
                                               const char *const *devices, struct crew **crew);
+/* The names of devices in a parameter's text, separated by spaces or commas. The caller releases them. */
+enum { CREW_DEVICES = 64 };
+struct crew_devices {
+  char *text;
+  const char *names[CREW_DEVICES];
+  size_t count;
+};
+TUTTI_NODISCARD enum tutti_status crew_devices_read(tutti_context *context, const char *text,
+                                                    struct crew_devices *devices);
+void crew_devices_release(struct crew_devices *devices);
 /* End the workers at once, and destroy it; NULL is allowed. */
 void crew_destroy(struct crew *crew);
 /* How many trials it holds without queueing. */
