@@ -149,8 +149,8 @@ compile_cuda += --ftz=true $(CUDA_TARGETS) -fvisibility=hidden $(cuda_includes) 
 	@echo "  NVCC     $@"
 	@$(compile_cuda) -c -o $@ $(top_srcdir)/%D%/cuda/stream.cu
 else
-backend_cuda_la_SOURCES = %D%/cuda/backend_impl.h %D%/cuda/cuda.c %D%/cuda/ops.c %D%/cuda/without.c
-backend_cuda_la_SOURCES += %D%/cuda/stream_without.c
+backend_cuda_la_SOURCES = %D%/cuda/backend_impl.h %D%/cuda/cuda.c %D%/cuda/ops.c
+backend_cuda_la_SOURCES += %D%/cuda/without.c %D%/cuda/stream_without.c
 backend_cuda_la_LIBADD = libbackendcpu.la -lm
 endif
 # What backends share that train no networks.

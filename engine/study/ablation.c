@@ -259,8 +259,6 @@ static enum tutti_status work(struct scheduler *scheduler) {
 
 /* --- ablation.json ----------------------------------------------------------------------------------------------- */
 
-const char *const tutti_ablation_states[] = {"waiting", "running", "finished", "failed"};
-
 static json_t *texts_json(size_t count, char **texts) {
   json_t *array = json_array();
   for (size_t i = 0; i < count; i++)

@@ -67,6 +67,31 @@ uint64_t tutti_ablation_trials_done(tutti_context *context, const char *run) {
   return done;
 }
 
+/* --- ablation.json ---------------------------------------------------------------------------------------------- */
+
+const char *const tutti_ablation_states[] = {"waiting", "running", "finished", "failed"};
+
+enum tutti_status tutti_ablation_read(tutti_context *context, const char *directory, json_t **plan) {
+  enum tutti_status status;
+  char *path, *text = NULL;
+  size_t bytes;
+  json_error_t error;
+  *plan = NULL;
+  TUTTI_TRY(context, tutti_ablation_path(context, directory, ABLATION_FILE_REPORT, &path));
+  TUTTI_TRY_OUT(context, tutti_file_read(context, path, &text, &bytes));
+  *plan = json_loads(text, 0, &error);
+  if (!*plan || !json_is_array(json_object_get(*plan, "cells"))) {
+    json_decref(*plan);
+    *plan = NULL;
+    status = TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "%s: expected the cells of an ablation: %s", path,
+                        *error.text ? error.text : "there are none");
+  }
+out:
+  tutti_free(text);
+  tutti_free(path);
+  return status;
+}
+
 /* --- cells that are there already -------------------------------------------------------------------------------- */
 
 static enum tutti_status check_same(tutti_context *context, const struct ablation_cell *cell) {

@@ -130,7 +130,7 @@ TUTTI_NODISCARD enum tutti_status tutti_ablation_open(tutti_context *context, tu
 bool tutti_ablation_has(const char *directory, enum ablation_file file);
 /* How many trials of a cell's run are done; 0 while there is no catalogue that can be read. */
 uint64_t tutti_ablation_trials_done(tutti_context *context, const char *run);
-/* ablation.json; the caller releases *plan. TUTTI_ERROR_CORRUPT: it has no cells (ablation_status.c). */
+/* ablation.json; the caller releases *plan. TUTTI_ERROR_CORRUPT: it has no cells. */
 TUTTI_NODISCARD enum tutti_status tutti_ablation_read(tutti_context *context, const char *directory, json_t **plan);
 /* Make a cell's run directory from that of its searcher. */
 TUTTI_NODISCARD enum tutti_status tutti_ablation_link(tutti_context *context, const struct ablation_cell *cell,

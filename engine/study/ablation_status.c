@@ -2,31 +2,9 @@
    is at work or not. */
 #include "ablation_impl.h"
 
-#include "core/base/file_impl.h"
 #include "core/base/json_impl.h"
 
 #include <string.h>
-
-enum tutti_status tutti_ablation_read(tutti_context *context, const char *directory, json_t **plan) {
-  enum tutti_status status;
-  char *path, *text = NULL;
-  size_t bytes;
-  json_error_t error;
-  *plan = NULL;
-  TUTTI_TRY(context, tutti_ablation_path(context, directory, ABLATION_FILE_REPORT, &path));
-  TUTTI_TRY_OUT(context, tutti_file_read(context, path, &text, &bytes));
-  *plan = json_loads(text, 0, &error);
-  if (!*plan || !json_is_array(json_object_get(*plan, "cells"))) {
-    json_decref(*plan);
-    *plan = NULL;
-    status = TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "%s: expected the cells of an ablation: %s", path,
-                        *error.text ? error.text : "there are none");
-  }
-out:
-  tutti_free(text);
-  tutti_free(path);
-  return status;
-}
 
 /* The budget in the recipe that a cell was started with; 0 where that cannot be read. */
 static int64_t budget_of(tutti_context *context, const char *directory, const char *cell) {
