@@ -427,9 +427,14 @@ static enum tutti_status wait_for_reply(struct tutti_manager *manager, double ti
 /* Wait for a reply, then take all others that have arrived: they share one commit. */
 enum tutti_status tutti_manager_collect(struct tutti_manager *manager) {
   enum { MOST = 1024 };
+  static const double tenth = 0.1;
   tutti_context *context = manager->context;
-  /* Also the longest time that an interrupt can go unnoticed. */
-  double timeout = fmax(fmin(tutti_deadline_left(&manager->deadline, tutti_manager_worked(manager)), 1), 0);
+  const struct tutti_deadline *deadline = &manager->deadline;
+  double worked = tutti_manager_worked(manager);
+  /* Also the longest time that an interrupt can go unnoticed, or an epoch of a training that is to stop. */
+  double timeout = fmax(fmin(tutti_deadline_left(deadline, worked), manager->stopping ? tenth : 1), 0);
+  if (deadline->stops && !tutti_deadline_is_over(deadline, worked))
+    timeout = fmin(timeout, tutti_deadline_until_over(deadline, worked));
   for (int i = 0; i < MOST; i++, timeout = 0) {
     struct tutti_reply reply = {.size = sizeof reply};
     TUTTI_TRY(context, wait_for_reply(manager, timeout, &reply));
@@ -489,20 +494,18 @@ static bool is_over(const struct tutti_manager *manager) {
 }
 
 /* When the time is over, let the trainings under way stop, if the recipe wants their results; each has until they are
-   given up to get to the end of its epoch. */
+   given up to get to the end of its epoch. One that has not told of an epoch yet is asked when it does. */
 static enum tutti_status stop_rest(struct tutti_manager *manager) {
-  static const double least = 2; /* to predict, and to write files */
   static const char text[] = "{\"why\": \"run.time is over\", \"keep\": true}";
   const struct tutti_live *live = &manager->live;
-  if (manager->stopping || manager->run->unfinished != TUTTI_UNFINISHED_STOP ||
+  if (manager->run->unfinished != TUTTI_UNFINISHED_STOP ||
       !tutti_deadline_is_over(&manager->deadline, tutti_manager_worked(manager)))
     return TUTTI_OK;
   manager->stopping = true;
-  manager->deadline.least = least;
   uint64_t count = 0;
   for (size_t i = 0; i < live->workers * live->capacity; i++) {
     const struct tutti_live_place *place = &live->places[i];
-    if (!place->busy || place->epochs == 0)
+    if (!place->busy || place->epochs == 0 || manager->history.records[place->trial].stopping)
       continue;
     manager->history.records[place->trial].stopping = true;
     count++;

@@ -201,6 +201,7 @@ static enum tutti_status make_executor(struct tutti_manager *manager) {
 
 /* The executor knows how many workers it has. */
 static enum tutti_status count_places(struct tutti_manager *manager) {
+  static const double least = 2; /* seconds for trainings that stop: to predict, and to write files */
   size_t capacity = tutti_experiment_capacity(manager->experiment);
   TUTTI_TRY(manager->context,
             tutti_live_begin(manager->context, &manager->live, tutti_manager_workers(manager), capacity));
@@ -210,8 +211,10 @@ static enum tutti_status count_places(struct tutti_manager *manager) {
               " trials may be outstanding at once, so of %zu workers no more are ever busy; a larger window keeps them "
               "busy, and is another search",
               manager->run->window, manager->live.workers);
+  bool stops = manager->run->unfinished == TUTTI_UNFINISHED_STOP;
   manager->deadline = (struct tutti_deadline){.time = manager->run->time,
-                                              .stops = manager->run->unfinished == TUTTI_UNFINISHED_STOP,
+                                              .stops = stops,
+                                              .least = stops ? least : 0,
                                               .slots = manager->live.workers * manager->live.capacity};
   return TUTTI_OK;
 }

@@ -37,6 +37,10 @@ bool tutti_deadline_is_over(const struct tutti_deadline *deadline, double worked
   return worked >= deadline->time - deadline->finishing;
 }
 
+double tutti_deadline_until_over(const struct tutti_deadline *deadline, double worked) {
+  return fmax(deadline->time - deadline->finishing - worked, 0);
+}
+
 double tutti_deadline_left(const struct tutti_deadline *deadline, double worked) {
   return deadline->time + fmax(grace * deadline->time, deadline->least) - deadline->finishing - worked;
 }

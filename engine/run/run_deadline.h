@@ -11,7 +11,7 @@ struct tutti_deadline {
   double time;      /* seconds that the run may take; infinity: it has no deadline */
   double finishing; /* of these, what selection and evaluation at the end will probably take */
   bool stops;       /* what is under way at the end stops, and counts: half of a training is worth beginning */
-  double least;     /* seconds after the time that trainings have at least to stop; 0: they were not told to */
+  double least;     /* seconds after the time that trainings have at least to stop; 0: they are not told to */
   size_t slots;     /* trainings side by side */
   uint64_t count;   /* trainings that ended, with the mean of their seconds and the sum of squared deviations from it */
   double mean, squares;
@@ -24,6 +24,8 @@ void tutti_deadline_note(struct tutti_deadline *deadline, double seconds);
 bool tutti_deadline_allows(const struct tutti_deadline *deadline, double worked, uint64_t outstanding);
 /* Is the time over, less what the end takes? */
 bool tutti_deadline_is_over(const struct tutti_deadline *deadline, double worked);
+/* The seconds until it is; infinity without a deadline. */
+double tutti_deadline_until_over(const struct tutti_deadline *deadline, double worked);
 /* The seconds until trainings that have not ended are given up: a twentieth of the time after it is over, or
    `least`, less what the end takes. May be negative; infinity without a deadline. */
 double tutti_deadline_left(const struct tutti_deadline *deadline, double worked);

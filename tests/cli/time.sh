@@ -102,6 +102,12 @@ expect_code 0
 expect_err "run.time: 6 s are over; trainings under way are told to stop with their epoch: 1"
 expect_not_in err "left out"
 expect_out "1 done, 0 failed, 1 pruned" "Ensemble of 1"
+# So it is with other times, whenever epochs end: each has two seconds to stop.
+for seconds in 1 2 4; do
+  tutti run stop.ini --out "stopped-$seconds" --workers 2 --set "run.time=$seconds" --set hyperparameters.batch_size=64
+  expect_code 0
+  expect_out "Ensemble of"
+done
 stops() { "$TUTTI_TEST_BUILDDIR/tests/cli/sql" "$1/catalogue.sqlite" "SELECT number, state, loss, report FROM trials"; }
 stops stopped >before.txt
 expect_in before.txt '"stopped":{"epoch":' '"why":"run.time is over","keep":true}'
