@@ -229,8 +229,16 @@ static enum tutti_status predict_split(tutti_context *context, const struct tutt
   const struct tutti_task *task = &experiment->task;
   size_t rows = tutti_split_rows(split);
   float *values = NULL, *epistemic = NULL;
-  TUTTI_TRY_OUT(context, tutti_experiment_predict(context, experiment, training->learner, &training->job,
-                                                  training->outcome.weights, split, &values, &epistemic));
+  status = tutti_experiment_predict(context, experiment, training->learner, &training->job, training->outcome.weights,
+                                    split, &values, &epistemic);
+  if (status == TUTTI_ERROR_IO) { /* what it predicts with is gone, as a device that was lost */
+    training->outcome.state = TUTTI_STATE_FAILED;
+    (void)snprintf(training->outcome.failure, sizeof training->outcome.failure, "%s", tutti_error_message(context));
+    tutti_error_clear(context);
+    status = TUTTI_OK;
+    goto out;
+  }
+  TUTTI_TRY_OUT(context, status);
   struct tutti_predictions predictions = {sizeof predictions, task->kind, rows, task->outputs, values};
   if (!usable(&predictions)) {
     training->outcome.state = TUTTI_STATE_FAILED;

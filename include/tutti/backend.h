@@ -142,7 +142,8 @@ struct tutti_backend_ops {
   enum tutti_status (*train)(void *self, tutti_context *context, const struct tutti_job *job,
                              struct tutti_outcome *outcome);
   /* REQUIRED but for backends of TUTTI_TASK_VALUE. Predict all rows of a split: out[rows][width] (predictions.h) in
-     standardised units. `job` gives network, task and config; of its data only `task` may be used. */
+     standardised units. `job` gives network, task and config; of its data only `task` may be used. Of a trial,
+     TUTTI_ERROR_IO counts as its failure, with the context's message: a device that was lost, say. */
   enum tutti_status (*predict)(void *self, tutti_context *context, const struct tutti_job *job,
                                const tutti_tensors *weights, const tutti_split *split, float *out);
 
