@@ -155,4 +155,7 @@ void backend_cuda_prediction_place(const struct cuda_program *program, const str
                                    const struct cuda_job *job, char *memory, char *answers,
                                    struct cuda_prediction *what);
 
+/* Add the L2 terms of the loss at plan->weights, to it and to its gradient, which lies as the weights do (pool.c). */
+void backend_cuda_add_penalty(const struct cpu_plan *plan, float *gradient, double *loss);
+
 #endif

@@ -308,12 +308,12 @@ static struct tutti_epoch epoch_of(const struct cuda_work *work, const struct cu
                               .seconds = tutti_clock() - work->began};
 }
 
-/* The L2 terms of the loss, added to both. */
-static void add_penalty(const struct cpu_plan *plan, const float *weights, float *gradient, double *loss) {
+void backend_cuda_add_penalty(const struct cpu_plan *plan, float *gradient, double *loss) {
   for (size_t s = 0; s < plan->segment_count; s++) {
     const struct cpu_segment *segment = &plan->segments[s];
+    double decay = (double)segment->decay;
     for (size_t i = segment->offset; i < segment->offset + segment->rows * segment->ld; i++) {
-      double w = (double)weights[i], decay = (double)segment->decay;
+      double w = (double)plan->weights[i];
       *loss += 0.5 * decay * w * w;
       gradient[i] = (float)((double)gradient[i] + decay * w);
     }
@@ -325,7 +325,7 @@ static enum tutti_status take_result(tutti_context *context, const struct cuda_w
   const struct cpu_plan *plan = work->program.plan;
   float *result = (float *)(void *)(work->staged->at + work->layout.kept);
   if (work->task == CUDA_GRADIENT)
-    add_penalty(plan, plan->weights, result, &work->outcome->value);
+    backend_cuda_add_penalty(plan, result, &work->outcome->value);
   return backend_cpu_weights_write(context, plan, result, work->task == CUDA_GRADIENT, &work->outcome->weights);
 }
 

@@ -14,25 +14,11 @@ bool backend_cuda_stream_has_op(enum tutti_op op) {
   case TUTTI_OP_AVERAGE_POOL:
   case TUTTI_OP_GLOBAL_POOL:
   case TUTTI_OP_FACTORISED_REDUCE:
-  case TUTTI_OP_INPUT:
-  case TUTTI_OP_DENSE:
-  case TUTTI_OP_ACTIVATION:
-  case TUTTI_OP_ADD:
-  case TUTTI_OP_MEAN:
-  case TUTTI_OP_CONCAT:
-  case TUTTI_OP_BATCH_NORM:
-  case TUTTI_OP_DROPOUT:
-  case TUTTI_OP_DROP_PATH:
-  case TUTTI_OP_IDENTITY:
-  case TUTTI_OP_ZERO:
-  case TUTTI_OP_DETACH:
-  case TUTTI_OP_FLATTEN:
-  case TUTTI_OP_HEAD_SOFTMAX:
-  case TUTTI_OP_HEAD_GAUSSIAN:
-  case TUTTI_OP_HEAD_LINEAR:
     return true;
-  default:
+  case TUTTI_OP_HEAD_NOMU:
     return false;
+  default:
+    return backend_cuda_has_op(op);
   }
 }
 

@@ -107,19 +107,6 @@ out:
 
 /* --- the gradient of all rows --- */
 
-/* The L2 terms of the loss, added to both. */
-static void add_decay(const struct cpu_plan *plan, float *gradient, double *loss) {
-  for (size_t s = 0; s < plan->segment_count; s++) {
-    const struct cpu_segment *segment = &plan->segments[s];
-    double decay = (double)segment->decay;
-    for (size_t i = segment->offset; i < segment->offset + segment->rows * segment->ld; i++) {
-      double w = (double)plan->weights[i];
-      *loss += 0.5 * decay * w * w;
-      gradient[i] = (float)((double)gradient[i] + decay * w);
-    }
-  }
-}
-
 enum tutti_status backend_cuda_images_gradient(tutti_context *context, const struct cuda_device *device,
                                                const struct tutti_job *job, const tutti_tensors *weights, double *loss,
                                                tutti_tensors **made) {
@@ -149,7 +136,7 @@ enum tutti_status backend_cuda_images_gradient(tutti_context *context, const str
   CUDA_TRY_OUT(context, cudaMemcpyAsync(&state, batch.state, sizeof state, cudaMemcpyDeviceToHost, run->stream));
   CUDA_TRY_OUT(context, cudaStreamSynchronize(run->stream));
   *loss = state.loss;
-  add_decay(plan, gradient, loss);
+  backend_cuda_add_penalty(plan, gradient, loss);
   status = backend_cpu_weights_write(context, plan, gradient, true, made);
 out:
   close_question(&question);
