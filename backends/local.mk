@@ -118,7 +118,8 @@ cuda_stream = %D%/cuda/stream.cu %D%/cuda/device.cuh %D%/cuda/elements.cuh %D%/c
 cuda_stream += %D%/cuda/stream_head.cuh %D%/cuda/stream_norm.cuh %D%/cuda/stream_view.cuh %D%/cuda/stream_window.cuh
 cuda_stream_host = %D%/cuda/stream_impl.h %D%/cuda/stream_host_impl.h
 cuda_stream_host += %D%/cuda/stream_backward.c %D%/cuda/stream_forward.c %D%/cuda/stream_library.c
-cuda_stream_host += %D%/cuda/stream_plan.c %D%/cuda/stream_predict.c %D%/cuda/stream_train.c
+cuda_stream_host += %D%/cuda/stream_plan.c %D%/cuda/stream_predict.c %D%/cuda/stream_trials_impl.h
+cuda_stream_host += %D%/cuda/stream_epochs.c %D%/cuda/stream_trials.c %D%/cuda/stream_trial.c
 # The arithmetic that the engines share with backend cpu.
 cuda_shared = $(top_srcdir)/%D%/cpu/*_impl.h $(top_srcdir)/%D%/cpu/optimiser/*.c
 cuda_shared += $(top_srcdir)/%D%/cuda/*_impl.h $(top_srcdir)/core/base/philox_impl.h

@@ -28,6 +28,7 @@ endif
 noinst_LTLIBRARIES += libcrew.la
 libcrew_la_LDFLAGS =
 libcrew_la_SOURCES = %D%/shared/crew/crew.c %D%/shared/crew/crew.h %D%/shared/crew/crew_devices.c
+libcrew_la_SOURCES += %D%/shared/crew/crew_cores.c
 libcrew_la_SOURCES += %D%/shared/crew/crew_impl.h %D%/shared/crew/crew_process.c
 plugin_LTLIBRARIES += selector-all.la
 selector_all_la_SOURCES = %D%/selector/all.c
@@ -197,7 +198,8 @@ libreading_la_SOURCES += %D%/shared/reading/gz.c %D%/shared/reading/gz.h
 noinst_LTLIBRARIES += libcsvtable.la
 libcsvtable_la_LDFLAGS =
 libcsvtable_la_LIBADD = libreading.la $(CSV_LIBS) $(ZLIB_LIBS)
-libcsvtable_la_SOURCES = %D%/shared/reading/csv_table.c %D%/shared/reading/csv_table.h \
+libcsvtable_la_SOURCES = %D%/shared/reading/csv_file.c %D%/shared/reading/csv_file.h \
+  %D%/shared/reading/csv_table.c %D%/shared/reading/csv_table.h \
   %D%/shared/reading/marks.c %D%/shared/reading/marks.h %D%/shared/reading/numeral.c %D%/shared/reading/numeral.h
 plugin_LTLIBRARIES += source-cifar.la
 source_cifar_la_SOURCES = %D%/source/cifar.c %D%/source/cifar/records.c %D%/source/cifar/records.h

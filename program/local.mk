@@ -10,6 +10,7 @@ tutti_SOURCES += %D%/command_validate.c
 tutti_SOURCES += %D%/command_list.c
 tutti_SOURCES += %D%/command_inspect.c
 tutti_SOURCES += %D%/command_status.c
+tutti_SOURCES += %D%/command_cancel.c
 tutti_SOURCES += %D%/command_select.c
 tutti_SOURCES += %D%/command_evaluate.c
 tutti_SOURCES += %D%/command_curve.c

@@ -156,6 +156,34 @@ static size_t block_end(const json_t *evaluation, size_t first) {
   return end;
 }
 
+/* Has the metric of a row a value in any of the columns? A likelihood has none where no member gives a variance. */
+static bool row_has_value(const json_t *evaluation, size_t first, size_t end, size_t row) {
+  const char *name = text_of(json_array_get(metrics_of(evaluation, first), row), "name");
+  for (size_t i = first; i < end; i++)
+    if (isfinite(number_of(metric_of(metrics_of(evaluation, i), name), "value")))
+      return true;
+  return false;
+}
+
+/* The names of the metrics that have no value in these columns. */
+static void show_without_value(const json_t *evaluation, size_t first, size_t end, FILE *out) {
+  enum { WIDTH = 78 };
+  static const char head[] = "without a value:";
+  size_t at = 0;
+  for (size_t row = 0; row < json_array_size(metrics_of(evaluation, first)); row++) {
+    const char *name = text_of(json_array_get(metrics_of(evaluation, first), row), "name");
+    if (row_has_value(evaluation, first, end, row))
+      continue;
+    if (at == 0)
+      at = (size_t)fprintf(out, "\n  %s", head);
+    if (at + 1 + strlen(name) > WIDTH)
+      at = (size_t)fprintf(out, "\n   ");
+    at += (size_t)fprintf(out, " %s", name);
+  }
+  if (at > 0)
+    (void)fprintf(out, "\n");
+}
+
 /* One line a metric, one column a split. */
 static void show_metric_row(const json_t *evaluation, size_t first, size_t end, size_t row, FILE *out) {
   const json_t *named = json_array_get(metrics_of(evaluation, first), row);
@@ -192,7 +220,9 @@ void show_evaluation(const json_t *given, FILE *out) {
       (void)fprintf(out, " %12s", text_of(json_array_get(evaluation, i), "split"));
     (void)fprintf(out, "\n");
     for (size_t row = 0; row < json_array_size(metrics_of(evaluation, first)); row++)
-      show_metric_row(evaluation, first, end, row, out);
+      if (row_has_value(evaluation, first, end, row))
+        show_metric_row(evaluation, first, end, row, out);
+    show_without_value(evaluation, first, end, out);
   }
   json_decref(evaluation);
 }

@@ -11,7 +11,7 @@
 check_LIBRARIES += libgolden.a
 libgolden_a_SOURCES = %D%/unit/golden.c %D%/unit/golden.h %D%/unit/pools.c %D%/unit/pools.h %D%/unit/selecting.c %D%/unit/selecting.h %D%/unit/space_fixture.h %D%/unit/layer_graph_checks.h %D%/unit/recipe_fixture.h %D%/attributes.h %D%/watched.h
 EXTRA_DIST += %D%/bench/select_numpy.py
-EXTRA_DIST += %D%/cli/harness.sh
+EXTRA_DIST += %D%/cli/harness.sh %D%/cli/cuda-harness.sh
 EXTRA_DIST += %D%/cli/recipes.sh
 EXTRA_DIST += %D%/bench/forest_sklearn.py
 EXTRA_DIST += %D%/experiments/forest-vs-sklearn.py
@@ -78,6 +78,8 @@ compile_emulated += -fvisibility=hidden -I$(top_srcdir)/%D%/cuda $(cuda_includes
 	@echo "  CXX      $@"
 	@$(compile_emulated) -c -o $@ $(top_srcdir)/backends/cuda/stream.cu
 unit_tests += %D%/unit/test_cuda %D%/unit/test_cuda_stream
+%C%_unit_test_cuda_SOURCES = %D%/unit/test_cuda.c %D%/unit/cuda_sides.c %D%/unit/cuda_sides.h
+%C%_unit_test_cuda_stream_SOURCES = %D%/unit/test_cuda_stream.c %D%/unit/cuda_sides.c %D%/unit/cuda_sides.h
 EXTRA_%C%_unit_test_cuda_DEPENDENCIES = %D%/cuda/backend-cuda.la
 EXTRA_%C%_unit_test_cuda_stream_DEPENDENCIES = %D%/cuda/backend-cuda.la
 endif
@@ -424,6 +426,8 @@ cli_tests += %D%/cli/ops.sh
 EXTRA_DIST += %D%/cli/gate.c
 cli_tests += %D%/cli/pipes.sh
 cli_tests += %D%/cli/plugins.sh
+cli_tests += %D%/cli/cancel.sh
+cli_tests += %D%/cli/cores.sh
 cli_tests += %D%/cli/pruning.sh
 cli_tests += %D%/cli/grow.sh
 cli_tests += %D%/cli/warm.sh

@@ -389,6 +389,10 @@ struct cpu_norm backend_cpu_norm_slopes(const struct cpu_node *node);
 
 /* The first parameter that varies training images, or NULL. */
 const char *backend_cpu_augments(const struct cpu_config *config);
+/* The key for draws that may be the same for all trials of a run: the order of rows, and augmentation. */
+uint64_t backend_cpu_shared_seed(const struct cpu_config *config, const struct tutti_job *job);
+/* How training images are varied. */
+struct tutti_augmentation backend_cpu_augmentation(const struct cpu_config *config, const struct tutti_job *job);
 /* Gather rows of a split: inputs into the input node, augmented unless `augmentation` is NULL; targets or labels for
    the head. */
 void backend_cpu_gather(struct cpu_plan *plan, const tutti_split *split, size_t count, const uint32_t *rows,

@@ -31,28 +31,48 @@ CPU_INLINE void transpose_block(const float *in, size_t ldi, float *out, size_t 
   CPU_UNROLL for (size_t r = 0; r < 16; r++) line[r] = in + r * ldi;
   CPU_UNROLL for (size_t c = 0; c < 16; c += 4) transpose_lines(line, c, out + c * ldo, ldo);
 }
+#elif CPU_LANES == 8
+/* A block of 8 x 8: halves of two rows make a vector each, pairs of which are interleaved twice. */
+CPU_INLINE void transpose_block(const float *in, size_t ldi, float *out, size_t ldo) {
+  CPU_UNROLL for (size_t c = 0; c < 8; c += 4) {
+    vec part[4];
+    CPU_UNROLL for (size_t i = 0; i < 4; i++) {
+      part[i] = _mm256_castps128_ps256(_mm_loadu_ps(in + i * ldi + c));
+      part[i] = _mm256_insertf128_ps(part[i], _mm_loadu_ps(in + (i + 4) * ldi + c), 1);
+    }
+    vec a = _mm256_unpacklo_ps(part[0], part[1]), b = _mm256_unpackhi_ps(part[0], part[1]);
+    vec d = _mm256_unpacklo_ps(part[2], part[3]), e = _mm256_unpackhi_ps(part[2], part[3]);
+    v_store(out + c * ldo, _mm256_shuffle_ps(a, d, 0x44));
+    v_store(out + (c + 1) * ldo, _mm256_shuffle_ps(a, d, 0xee));
+    v_store(out + (c + 2) * ldo, _mm256_shuffle_ps(b, e, 0x44));
+    v_store(out + (c + 3) * ldo, _mm256_shuffle_ps(b, e, 0xee));
+  }
+}
 #endif
 
-static void transpose_part(size_t rows, size_t columns, const float *in, size_t ldi, float *out, size_t ldo) {
+/* The columns of rows [first, rows), and zeros behind the last row. */
+static void transpose_part(size_t first, size_t rows, size_t columns, const float *in, size_t ldi, float *out,
+                           size_t ldo) {
   for (size_t c = 0; c < columns; c++) {
-    for (size_t r = 0; r < rows; r++)
+    for (size_t r = first; r < rows; r++)
       out[c * ldo + r] = in[r * ldi + c];
     for (size_t r = rows; r % 16 != 0; r++)
       out[c * ldo + r] = 0;
   }
 }
 
+/* In blocks, down their columns first: so whole rows of `out` are written. */
 static void transpose(size_t rows, size_t columns, const float *in, size_t ldi, float *out, size_t ldo) {
-  size_t r = 0;
-#if CPU_LANES == 16
-  for (; r + 16 <= rows; r += 16) {
-    size_t c = 0;
-    for (; c + 16 <= columns; c += 16)
+  size_t down = 0, across = 0;
+#if CPU_LANES > 4
+  down = rows / CPU_LANES * CPU_LANES;
+  across = columns / CPU_LANES * CPU_LANES;
+  for (size_t c = 0; c < across; c += CPU_LANES)
+    for (size_t r = 0; r < down; r += CPU_LANES)
       transpose_block(in + r * ldi + c, ldi, out + c * ldo + r, ldo);
-    transpose_part(16, columns - c, in + r * ldi + c, ldi, out + c * ldo + r, ldo);
-  }
 #endif
-  transpose_part(rows - r, columns, in + r * ldi, ldi, out + r, ldo);
+  transpose_part(down, rows, across, in, ldi, out, ldo);
+  transpose_part(0, rows, columns - across, in + across, ldi, out + across * ldo, ldo);
 }
 
 static void column_sums(size_t rows, size_t n, const float *in, size_t ld, float *out) {
@@ -67,21 +87,41 @@ static void column_sums(size_t rows, size_t n, const float *in, size_t ld, float
   });
 }
 
+/* Any number of floats. The last vector of a long row overlaps the one before. */
+CPU_INLINE void copy_row(size_t count, const float *from, float *to) {
+  if (count >= CPU_LANES) {
+    for (size_t j = 0; j + CPU_LANES <= count; j += CPU_LANES)
+      v_store(to + j, v_load(from + j));
+    v_store(to + count - CPU_LANES, v_load(from + count - CPU_LANES));
+    return;
+  }
+#define COPY_TWICE(n)                                                                                                  \
+  if (count >= (n)) {                                                                                                  \
+    float first[n], last[n];                                                                                           \
+    memcpy(first, from, sizeof first);                                                                                 \
+    memcpy(last, from + count - (n), sizeof last);                                                                     \
+    memcpy(to, first, sizeof first);                                                                                   \
+    memcpy(to + count - (n), last, sizeof last);                                                                       \
+    return;                                                                                                            \
+  }
+#if CPU_LANES > 8
+  COPY_TWICE(8)
+#endif
+  COPY_TWICE(4)
+  COPY_TWICE(2)
+  COPY_TWICE(1)
+#undef COPY_TWICE
+}
+
 static void gather(size_t count, size_t features, const float *in, const uint32_t *rows, float *out, size_t ldo) {
   enum { AHEAD = 16 };
-  const size_t whole = features / CPU_LANES * CPU_LANES;
   for (size_t i = 0; i < count; i++) {
     if (i + AHEAD < count) { /* a short row may lie in two lines */
       const float *next = in + rows[i + AHEAD] * features;
       __builtin_prefetch(next);
       __builtin_prefetch(next + features - 1);
     }
-    const float *from = in + rows[i] * features;
-    float *to = out + i * ldo;
-    for (size_t j = 0; j < whole; j += CPU_LANES)
-      v_store(to + j, v_load(from + j));
-    if (whole < features)
-      v_store_first(to + whole, v_load_first(from + whole, features - whole), features - whole);
+    copy_row(features, in + rows[i] * features, out + i * ldo);
   }
 }
 

@@ -59,12 +59,21 @@ CPU_INLINE void gemm_tile(const int rows, const int vecs, const struct cpu_gemm 
   gemm_store(rows, vecs, CPU_LANES, g, row, column, sum);
 }
 
+/* Some tiles of equal height, one below the other. */
+CPU_INLINE void gemm_tiles(const int rows, const int vecs, const struct cpu_gemm *g, size_t row, size_t column,
+                           size_t tiles) {
+  for (; tiles > 0; tiles--, row += (size_t)rows) {
+    fetch_ahead(g->ahead);
+    gemm_tile(rows, vecs, g, row, column);
+  }
+}
+
 #define GEMM_CASE(rows, vecs)                                                                                          \
   case rows:                                                                                                           \
-    gemm_tile(rows, vecs, g, row, column);                                                                             \
+    gemm_tiles(rows, vecs, g, row, column, tiles);                                                                     \
     break;
 
-static void gemm_rows_4(const struct cpu_gemm *g, size_t row, size_t column, size_t rows) {
+static void gemm_rows_4(const struct cpu_gemm *g, size_t row, size_t column, size_t rows, size_t tiles) {
   switch (rows) {
     GEMM_CASE(1, 4)
     GEMM_CASE(2, 4)
@@ -77,7 +86,16 @@ static void gemm_rows_4(const struct cpu_gemm *g, size_t row, size_t column, siz
   }
 }
 
-static void gemm_rows_2(const struct cpu_gemm *g, size_t row, size_t column, size_t rows) {
+#if CPU_LANES < 16
+static void gemm_rows_3(const struct cpu_gemm *g, size_t row, size_t column, size_t rows, size_t tiles) {
+  switch (rows) {
+    GEMM_CASE(3, 3)
+    GEMM_CASE(4, 3)
+  }
+}
+#endif
+
+static void gemm_rows_2(const struct cpu_gemm *g, size_t row, size_t column, size_t rows, size_t tiles) {
   switch (rows) {
     GEMM_CASE(1, 2)
     GEMM_CASE(2, 2)
@@ -96,7 +114,7 @@ static void gemm_rows_2(const struct cpu_gemm *g, size_t row, size_t column, siz
   }
 }
 
-static void gemm_rows_1(const struct cpu_gemm *g, size_t row, size_t column, size_t rows) {
+static void gemm_rows_1(const struct cpu_gemm *g, size_t row, size_t column, size_t rows, size_t tiles) {
   switch (rows) {
     GEMM_CASE(1, 1)
     GEMM_CASE(2, 1)
@@ -113,16 +131,13 @@ static void gemm_rows_1(const struct cpu_gemm *g, size_t row, size_t column, siz
   }
 }
 
-/* All rows of one panel of columns, in tiles of heights as equal as possible. */
+/* All rows of one panel of columns, in tiles of two heights that differ by one row. */
 CPU_INLINE void gemm_panel(const struct cpu_gemm *g, size_t column, size_t most,
-                           void (*rows_of)(const struct cpu_gemm *, size_t, size_t, size_t)) {
-  size_t tiles = (g->m + most - 1) / most;
-  for (size_t t = 0, row = 0; t < tiles; t++) {
-    size_t rows = (g->m - row + (tiles - t) - 1) / (tiles - t);
-    fetch_ahead(g->ahead);
-    rows_of(g, row, column, rows);
-    row += rows;
-  }
+                           void (*rows_of)(const struct cpu_gemm *, size_t, size_t, size_t, size_t)) {
+  const size_t tiles = (g->m + most - 1) / most, height = g->m / tiles, higher = g->m % tiles;
+  if (higher > 0)
+    rows_of(g, 0, column, height + 1, higher);
+  rows_of(g, higher * (height + 1), column, height, tiles - higher);
 }
 
 /* The panels of a wide B are scattered over as many pages as they have rows, more than the first-level TLB holds. A
@@ -144,14 +159,78 @@ static void gemm_packed(const struct cpu_gemm *g) {
   }
 }
 
+/* Sums of few terms, as those behind an output layer are: B stays in registers while all rows of A pass. */
+enum { GEMM_SHALLOW = 4 };
+
+/* `masked`: nothing but a mask stands between a sum and its place. */
+CPU_INLINE void gemm_shallow_panel(const int depth, const int vecs, const bool masked, const struct cpu_gemm *g,
+                                   size_t column) {
+  const struct cpu_gemm to = {.c = g->c,
+                              .ldc = g->ldc,
+                              .mask = g->mask,
+                              .ldm = g->ldm,
+                              .accumulate = !masked && g->accumulate,
+                              .relu = !masked && g->relu,
+                              .mask_sum = !masked && g->mask_sum};
+  const size_t rows = g->m, row_step = g->a_row, column_step = g->a_column;
+  const float *a = g->a;
+  vec line[GEMM_SHALLOW][4], first[4], sum[12][8];
+  CPU_UNROLL for (int v = 0; v < vecs; v++) {
+    first[v] = g->bias ? v_load(g->bias + column + (size_t)v * CPU_LANES) : v_zero();
+    CPU_UNROLL for (int k = 0; k < depth; k++) line[k][v] =
+        v_load(g->b + (size_t)k * g->ldb + column + (size_t)v * CPU_LANES);
+  }
+  for (size_t row = 0; row < rows; row++, a += row_step) {
+    CPU_UNROLL for (int v = 0; v < vecs; v++) sum[0][v] = first[v];
+    CPU_UNROLL for (int k = 0; k < depth; k++) {
+      vec one = v_set(a[(size_t)k * column_step]);
+      CPU_UNROLL for (int v = 0; v < vecs; v++) sum[0][v] = v_fma(one, line[k][v], sum[0][v]);
+    }
+    gemm_store(1, vecs, CPU_LANES, &to, row, column, sum);
+  }
+}
+
+#define GEMM_SHALLOW_PANELS(depth, vecs)                                                                               \
+  for (; column + (vecs)*CPU_LANES <= g->n; column += (vecs)*CPU_LANES) {                                              \
+    if (masked)                                                                                                        \
+      gemm_shallow_panel(depth, vecs, true, g, column);                                                                \
+    else                                                                                                               \
+      gemm_shallow_panel(depth, vecs, false, g, column);                                                               \
+  }
+#define GEMM_SHALLOW_CASE(depth, vecs)                                                                                 \
+  case depth:                                                                                                          \
+    GEMM_SHALLOW_PANELS(depth, vecs)                                                                                   \
+    GEMM_SHALLOW_PANELS(depth, 1)                                                                                      \
+    break;
+
+/* All whole vectors of columns; returns their number. */
+static size_t gemm_shallow(const struct cpu_gemm *g) {
+  const bool masked = g->mask && !g->mask_sum && !g->accumulate && !g->relu;
+  size_t column = 0;
+  switch (g->k) {
+    GEMM_SHALLOW_CASE(1, 4)
+    GEMM_SHALLOW_CASE(2, 4)
+    GEMM_SHALLOW_CASE(3, 2)
+    GEMM_SHALLOW_CASE(4, 2)
+  }
+  return column;
+}
+
 /* `pairs`: B as gemm_half_impl.h wants it, for the columns after the last whole vector. */
 static void gemm_block(const struct cpu_gemm *g, const float *pairs) {
+  if (g->m == 0)
+    return;
   if (g->m >= 64 && g->ldb >= 500 && g->n % (2 * CPU_LANES) == 0) {
     gemm_packed(g);
     return;
   }
-  size_t column = 0;
+  size_t column = g->k <= GEMM_SHALLOW ? gemm_shallow(g) : 0;
   const bool tall = g->m > 6; /* short products get wide tiles, so that enough sums are in flight */
+#if CPU_LANES < 16
+  if (g->m == 4 || g->m == 7 || g->m == 8) /* tiles of 4 and 3 rows: twelve sums, where tiles of 2 vectors have eight */
+    for (; column + 3 * CPU_LANES <= g->n; column += 3 * CPU_LANES)
+      gemm_panel(g, column, 4, gemm_rows_3);
+#endif
   for (; !tall && column + 4 * CPU_LANES <= g->n; column += 4 * CPU_LANES)
     gemm_panel(g, column, GEMM_ROWS_4, gemm_rows_4);
   for (; column + 2 * CPU_LANES <= g->n; column += 2 * CPU_LANES)

@@ -180,7 +180,7 @@ static void large_rows(const struct cpu_gemm *g, size_t row, size_t rows, size_t
     if (g->n - column >= LARGE_PANEL)
       large_tile_of(&tile, &ahead);
     else
-      gemm_rows_1(&tile, 0, 0, rows);
+      gemm_rows_1(&tile, 0, 0, rows, 1);
   }
 }
 

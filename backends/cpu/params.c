@@ -168,3 +168,19 @@ const char *backend_cpu_augments(const struct cpu_config *config) {
       return ways[i].name;
   return NULL;
 }
+
+uint64_t backend_cpu_shared_seed(const struct cpu_config *config, const struct tutti_job *job) {
+  return config->shuffle == CPU_SHUFFLE_RUN ? job->run_seed : job->seed;
+}
+
+struct tutti_augmentation backend_cpu_augmentation(const struct cpu_config *config, const struct tutti_job *job) {
+  return (struct tutti_augmentation){.size = sizeof(struct tutti_augmentation),
+                                     .padding = (uint32_t)config->augment_padding,
+                                     .flip = config->augment_flip,
+                                     .crop = config->augment_crop,
+                                     .brightness = config->augment_brightness,
+                                     .contrast = config->augment_contrast,
+                                     .saturation = config->augment_saturation,
+                                     .hue = config->augment_hue,
+                                     .seed = backend_cpu_shared_seed(config, job)};
+}

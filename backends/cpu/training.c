@@ -11,11 +11,6 @@
 
 /* --- setting up --- */
 
-/* The key for draws that may be the same for all trials of a run: the order of rows, and augmentation. */
-static uint64_t shared_seed(const struct training *t) {
-  return t->config->shuffle == CPU_SHUFFLE_RUN ? t->job->run_seed : t->job->seed;
-}
-
 void backend_cpu_training_destroy(struct training *t) {
   backend_cpu_stepper_destroy(t->stepper);
   backend_cpu_team_destroy(t->plan ? t->plan->team : NULL);
@@ -69,15 +64,7 @@ enum tutti_status backend_cpu_training_create(tutti_context *context, const stru
   t->draws.drop = true;
   t->draws.key = tutti_random_u64(&dropout);
   t->augment = backend_cpu_augments(config) != NULL;
-  t->augmentation = (struct tutti_augmentation){.size = sizeof t->augmentation,
-                                                .padding = (uint32_t)config->augment_padding,
-                                                .flip = config->augment_flip,
-                                                .crop = config->augment_crop,
-                                                .brightness = config->augment_brightness,
-                                                .contrast = config->augment_contrast,
-                                                .saturation = config->augment_saturation,
-                                                .hue = config->augment_hue,
-                                                .seed = shared_seed(t)};
+  t->augmentation = backend_cpu_augmentation(config, job);
   t->watch = backend_cpu_watch_begin(config);
   TUTTI_TRY(context, backend_cpu_weights_begin(context, t->plan, job));
   memcpy(t->plan->other, t->plan->weights, t->plan->floats * sizeof(float));
@@ -99,7 +86,7 @@ void backend_cpu_shuffle_rows(struct training *t, uint32_t epoch) {
   if (t->batch == rows)
     return; /* all rows in one batch: their order does not matter */
   struct tutti_random random;
-  tutti_random_init(&random, shared_seed(t), "mini-batches", epoch);
+  tutti_random_init(&random, backend_cpu_shared_seed(t->config, t->job), "mini-batches", epoch);
   tutti_random_shuffle(&random, rows, t->order);
 }
 

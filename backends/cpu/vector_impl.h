@@ -130,8 +130,16 @@ CPU_INLINE float v_largest(vec x) {
 CPU_INLINE __m256i v_first(size_t count) {
   return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)count), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
 }
-CPU_INLINE vec v_load_first(const float *p, size_t count) { return _mm256_maskload_ps(p, v_first(count)); }
-CPU_INLINE void v_store_first(float *p, vec x, size_t count) { _mm256_maskstore_ps(p, v_first(count), x); }
+CPU_INLINE vec v_load_first(const float *p, size_t count) {
+  return count == CPU_LANES ? v_load(p) : _mm256_maskload_ps(p, v_first(count));
+}
+/* Some processors take a dozen cycles for a masked store. */
+CPU_INLINE void v_store_first(float *p, vec x, size_t count) {
+  if (count == CPU_LANES)
+    v_store(p, x);
+  else
+    _mm256_maskstore_ps(p, v_first(count), x);
+}
 CPU_INLINE vec v_over_root(vec m, vec v, vec epsilon) { return m / (_mm256_sqrt_ps(v) + epsilon); }
 
 #elif CPU_LANES == 1

@@ -1,5 +1,6 @@
 /* arena.c - memory of the device, or of the host as the device sees it, that is given out and taken back while kernels
-   run: cudaFree and cudaFreeHost would wait for these. What is taken back is used again; all goes back at the end. */
+   run: cudaFree and cudaFreeHost would wait for these. What is taken back is used again; all goes back at the end, or,
+   where no kernel waits for the host, when the runtime has no more. */
 #include "cuda_impl.h"
 
 enum { PART = 256 };
@@ -46,6 +47,36 @@ static size_t piece_of(const struct cuda_arena *arena) {
   return parts(room / 16);
 }
 
+static void free_piece(const struct cuda_arena *arena, void *at) {
+  (void)(arena->mapped ? cudaFreeHost(at) : cudaFree(at));
+}
+
+static bool is_free_piece(const struct cuda_region *region) {
+  return region->begins && !region->used && (!region->next || region->next->begins);
+}
+
+/* Give back the pieces that nobody uses; false: that would not make room for so many bytes. */
+static bool give_back(struct cuda_arena *arena, size_t bytes) {
+  size_t room = 0, total;
+  if (!arena->mapped && cudaMemGetInfo(&room, &total) != cudaSuccess)
+    return false;
+  for (const struct cuda_region *region = arena->regions; region; region = region->next)
+    room += is_free_piece(region) ? region->bytes : 0;
+  if (room < bytes)
+    return false;
+  for (struct cuda_region **place = &arena->regions; *place;) {
+    struct cuda_region *region = *place;
+    if (!is_free_piece(region)) {
+      place = &region->next;
+      continue;
+    }
+    *place = region->next;
+    free_piece(arena, region->at);
+    tutti_free(region);
+  }
+  return true;
+}
+
 /* More memory: a large piece, or, where that is not to be had, as little as will do. */
 static enum tutti_status grow(tutti_context *context, struct cuda_arena *arena, size_t bytes) {
   size_t piece = piece_of(arena), sizes[] = {bytes < piece ? piece : bytes, bytes};
@@ -56,12 +87,14 @@ static enum tutti_status grow(tutti_context *context, struct cuda_arena *arena, 
     got = sizes[i];
     error = allocate(arena, got, &at, &device);
   }
+  if (error == cudaErrorMemoryAllocation && arena->gives_back && give_back(arena, got))
+    error = allocate(arena, got, &at, &device);
   (void)cudaGetLastError(); /* it was looked at */
   TUTTI_TRY(context, backend_cuda_status(context, error, arena->mapped ? "cudaHostAlloc" : "cudaMalloc"));
   struct cuda_region *region = new_region(
       context, (struct cuda_region){.next = arena->regions, .at = at, .device = device, .bytes = got, .begins = true});
   if (!region) {
-    (void)(arena->mapped ? cudaFreeHost(at) : cudaFree(at));
+    free_piece(arena, at);
     return TUTTI_ERROR_MEMORY;
   }
   arena->regions = region;
@@ -119,7 +152,7 @@ void backend_cuda_arena_release(struct cuda_arena *arena) {
   for (struct cuda_region *region = arena->regions, *next; region; region = next) {
     next = region->next;
     if (region->begins)
-      (void)(arena->mapped ? cudaFreeHost(region->at) : cudaFree(region->at));
+      free_piece(arena, region->at);
     tutti_free(region);
   }
   arena->regions = NULL;

@@ -17,13 +17,15 @@ const struct tutti_layer *backend_cuda_first_image(const tutti_network *network)
 /* --- device.c --- */
 
 struct cuda_pool;
+struct stream_trials;
 struct cuda_device {
   uint32_t multiprocessors;
   uint32_t most_workers;                                       /* threads of a block that compute */
   size_t shared_block, shared_multiprocessor, shared_reserved; /* bytes */
   uint32_t stream_blocks;                                      /* of a grid of the stream engine */
   bool open;
-  struct cuda_pool *pool; /* what trains there; NULL: nothing does */
+  struct cuda_pool *pool;       /* what trains there by the block engine; NULL: nothing does */
+  struct stream_trials *images; /* and by the stream engine */
 };
 /* Is there a driver and a device that this build runs on? If not, say why. */
 bool backend_cuda_available(char *why, size_t why_size);
@@ -34,15 +36,26 @@ enum tutti_status backend_cuda_device_total(tutti_context *context, size_t *byte
 /* Begin with it, unless that was done. */
 enum tutti_status backend_cuda_device_open(tutti_context *context, struct cuda_device *device);
 
+/* --- both engines --- */
+
+/* How a queue is trained. */
+struct cuda_training {
+  /* Of each job; a job that it refuses fails by itself. NULL: they were checked. */
+  enum tutti_status (*check)(void *self, tutti_context *context, const struct tutti_job *job);
+  void *self;
+  bool ends_process; /* once the device is lost, leave the jobs that wait, and return why; else they fail, too */
+};
+
 /* --- the stream engine, for networks of images (stream_*.c); without cuDNN, stream_without.c --- */
 
 /* Is it in this build? */
 bool backend_cuda_stream_is_built(void);
 bool backend_cuda_stream_has_op(enum tutti_op op);
-enum tutti_status backend_cuda_images_train_many(tutti_context *context, const struct cuda_device *device, size_t count,
-                                                 const struct tutti_job *const *jobs,
-                                                 struct tutti_outcome *const *outcomes,
-                                                 void (*done)(void *argument, size_t index), void *argument);
+/* Networks that train at once, if the device's memory has room for them. */
+size_t backend_cuda_stream_capacity(void);
+/* Train the jobs of a queue until it has none, as backend_cuda_train does. */
+enum tutti_status backend_cuda_images_train(tutti_context *context, struct cuda_device *device,
+                                            const struct tutti_job_queue *queue, const struct cuda_training *how);
 enum tutti_status backend_cuda_images_gradient(tutti_context *context, const struct cuda_device *device,
                                                const struct tutti_job *job, const tutti_tensors *weights, double *loss,
                                                tutti_tensors **gradient);
@@ -54,12 +67,6 @@ enum tutti_status backend_cuda_images_predict(tutti_context *context, const stru
 
 /* --- pool.c, predict.c --- */
 
-struct cuda_training {
-  /* Of each job; a job that it refuses fails by itself. NULL: they were checked. */
-  enum tutti_status (*check)(void *self, tutti_context *context, const struct tutti_job *job);
-  void *self;
-  bool ends_process; /* once the device is lost, leave the jobs that wait, and return why; else they fail, too */
-};
 /* Train the jobs of a queue until it has none (backend.h, train_queue). */
 enum tutti_status backend_cuda_train(tutti_context *context, struct cuda_device *device,
                                      const struct tutti_job_queue *queue, const struct cuda_training *how);

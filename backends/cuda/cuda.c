@@ -4,22 +4,29 @@
    dropout masks are those of backend cpu, so that losses can be compared step by step. See docs/backend-cuda.md. */
 #include "backend_impl.h"
 
-#include <stdio.h>
+#include <string.h>
 #include <tutti/sized.h>
 
 struct cuda_backend {
   struct cuda_device device;
   const struct cpu_kernels *kernels; /* for questions */
+  bool pixels;                       /* the task is of images, as most of its networks will be */
 };
 
 static bool backend_available_cuda(char *why, size_t why_size) { return backend_cuda_available(why, why_size); }
 
+static bool is_of_images(const struct tutti_backend_setup *setup) {
+  return setup && setup->task && setup->task->input.height > 1 && setup->task->input.width > 1;
+}
+
 static enum tutti_status backend_create_cuda(tutti_context *context, const void *config, const void *setup,
                                              void **self) {
-  (void)config, (void)setup;
+  const struct tutti_backend_setup *of = setup;
   struct cuda_backend *backend;
+  (void)config;
   TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *backend, &backend));
   backend->kernels = backend_cpu_kernels(tutti_cpu_detect());
+  backend->pixels = is_of_images(of) && backend_cuda_stream_is_built();
   enum tutti_status status = backend_cuda_device_describe(context, &backend->device);
   if (status == TUTTI_OK)
     *self = backend;
@@ -110,10 +117,10 @@ static enum tutti_status check_data(void *self, tutti_context *context, const st
 }
 
 /* How many blocks of the kernel a device holds is known for each network alone: two to a multiprocessor is what all
-   have room for. */
+   have room for. Of images, the stream engine trains fewer. */
 static size_t backend_capacity_cuda(void *self) {
   const struct cuda_backend *backend = self;
-  return 2 * (size_t)backend->device.multiprocessors;
+  return backend->pixels ? backend_cuda_stream_capacity() : 2 * (size_t)backend->device.multiprocessors;
 }
 
 /* Jobs that are all there at once, as a queue. */
@@ -141,101 +148,88 @@ static void given_done(void *argument, size_t number) {
     given->done(given->argument, number);
 }
 
-/* A queue whose networks of images are laid aside, for the stream engine. */
+/* --- jobs of both engines --- */
+
+struct shelved {
+  const struct tutti_job *job;
+  struct tutti_outcome *outcome;
+  size_t number;
+};
+
+/* A queue of which one engine takes its own; those of the other are laid aside until it has none. */
 struct sorted {
   struct tutti_job_queue from;
-  struct cuda_backend *backend;
   tutti_context *context;
-  const struct tutti_job **jobs; /* [count]: of images */
-  struct tutti_outcome **outcomes;
-  size_t *numbers, count, room;
+  struct shelved *shelf; /* [count], the first to come first */
+  size_t count, room;
+  bool images; /* whose turn it is */
   enum tutti_status status;
 };
 
-static enum tutti_status make_room(struct sorted *sorted) {
-  size_t room = 2 * sorted->room + 16;
-  if (sorted->count < sorted->room)
-    return TUTTI_OK;
-  TUTTI_TRY(sorted->context,
-            tutti_realloc(sorted->context, sorted->count, room, sizeof(struct tutti_job *), &sorted->jobs));
-  TUTTI_TRY(sorted->context,
-            tutti_realloc(sorted->context, sorted->count, room, sizeof(struct tutti_outcome *), &sorted->outcomes));
-  TUTTI_TRY(sorted->context,
-            tutti_realloc(sorted->context, sorted->count, room, sizeof *sorted->numbers, &sorted->numbers));
-  sorted->room = room;
+static bool is_its(const struct sorted *sorted, const struct tutti_job *job) {
+  return (job->network && is_image(job)) == sorted->images;
+}
+
+static enum tutti_status lay_aside(struct sorted *sorted, struct shelved job) {
+  if (sorted->count == sorted->room) {
+    size_t room = 2 * sorted->room + 16;
+    TUTTI_TRY(sorted->context,
+              tutti_realloc(sorted->context, sorted->count, room, sizeof *sorted->shelf, &sorted->shelf));
+    sorted->room = room;
+  }
+  sorted->shelf[sorted->count++] = job;
   return TUTTI_OK;
 }
 
-static bool next_table(void *argument, const struct tutti_job **job, struct tutti_outcome **outcome, size_t *number) {
-  struct sorted *sorted = argument;
-  while (sorted->status == TUTTI_OK && sorted->from.next(sorted->from.argument, job, outcome, number)) {
-    if (!(*job)->network || !is_image(*job))
+static bool take_aside(struct sorted *sorted, struct shelved *job) {
+  for (size_t i = 0; i < sorted->count; i++)
+    if (is_its(sorted, sorted->shelf[i].job)) {
+      *job = sorted->shelf[i];
+      memmove(sorted->shelf + i, sorted->shelf + i + 1, (--sorted->count - i) * sizeof *sorted->shelf);
       return true;
-    sorted->status = make_room(sorted);
-    if (sorted->status != TUTTI_OK)
-      return false;
-    sorted->jobs[sorted->count] = *job;
-    sorted->outcomes[sorted->count] = *outcome;
-    sorted->numbers[sorted->count++] = *number;
-  }
+    }
   return false;
 }
 
-static void table_done(void *argument, size_t number) {
+static bool next_sorted(void *argument, const struct tutti_job **job, struct tutti_outcome **outcome, size_t *number) {
+  struct sorted *sorted = argument;
+  struct shelved one;
+  bool found = take_aside(sorted, &one);
+  while (!found && sorted->status == TUTTI_OK &&
+         sorted->from.next(sorted->from.argument, &one.job, &one.outcome, &one.number)) {
+    found = is_its(sorted, one.job);
+    if (!found)
+      sorted->status = lay_aside(sorted, one);
+  }
+  if (!found)
+    return false;
+  *job = one.job;
+  *outcome = one.outcome;
+  *number = one.number;
+  return true;
+}
+
+static void sorted_done(void *argument, size_t number) {
   struct sorted *sorted = argument;
   sorted->from.done(sorted->from.argument, number);
 }
 
-static void image_done(void *argument, size_t index) {
-  struct sorted *sorted = argument;
-  sorted->from.done(sorted->from.argument, sorted->numbers[index]);
-}
-
-/* Those of images that can be trained, together; one that is refused fails by itself. */
-static enum tutti_status train_images(struct sorted *sorted) {
-  size_t count = sorted->count, kept = 0;
-  for (size_t i = 0; i < count; i++) {
-    struct tutti_job job;
-    TUTTI_TAKE(&job, sorted->jobs[i]);
-    if (check_data(sorted->backend, sorted->context, &job) == TUTTI_OK) {
-      sorted->jobs[kept] = sorted->jobs[i];
-      sorted->outcomes[kept] = sorted->outcomes[i];
-      sorted->numbers[kept++] = sorted->numbers[i];
-      continue;
-    }
-    struct tutti_outcome *outcome = sorted->outcomes[i];
-    outcome->state = TUTTI_STATE_FAILED;
-    (void)snprintf(outcome->failure, sizeof outcome->failure, "%s", tutti_error_message(sorted->context));
-    tutti_error_clear(sorted->context);
-    sorted->from.done(sorted->from.argument, sorted->numbers[i]);
-  }
-  sorted->count = 0;
-  if (kept == 0)
-    return TUTTI_OK;
-  TUTTI_TRY(sorted->context, backend_cuda_device_open(sorted->context, &sorted->backend->device));
-  return backend_cuda_images_train_many(sorted->context, &sorted->backend->device, kept, sorted->jobs, sorted->outcomes,
-                                        image_done, sorted);
-}
-
-/* Tables as they come; images in between, as many as have come. */
+/* One engine after the other, until both have none. */
 static enum tutti_status train_both(struct cuda_backend *backend, tutti_context *context,
                                     const struct tutti_job_queue *theirs, bool ends_process) {
-  struct sorted sorted = {.backend = backend, .context = context};
-  const struct tutti_job_queue queue = {sizeof queue, &sorted, next_table, table_done};
+  struct sorted sorted = {.context = context, .images = backend->pixels};
+  const struct tutti_job_queue queue = {sizeof queue, &sorted, next_sorted, sorted_done};
   const struct cuda_training how = {.check = check_data, .self = backend, .ends_process = ends_process};
   enum tutti_status status;
   TUTTI_TAKE(&sorted.from, theirs);
   do {
-    TUTTI_TRY_OUT(context, backend_cuda_train(context, &backend->device, &queue, &how));
+    TUTTI_TRY_OUT(context, sorted.images ? backend_cuda_images_train(context, &backend->device, &queue, &how)
+                                         : backend_cuda_train(context, &backend->device, &queue, &how));
     TUTTI_TRY_OUT(context, sorted.status);
-    if (sorted.count == 0)
-      break;
-    TUTTI_TRY_OUT(context, train_images(&sorted));
-  } while (true);
+    sorted.images = !sorted.images;
+  } while (sorted.count > 0);
 out:
-  tutti_free(sorted.jobs);
-  tutti_free(sorted.outcomes);
-  tutti_free(sorted.numbers);
+  tutti_free(sorted.shelf);
   return status;
 }
 

@@ -67,7 +67,8 @@ struct cuda_region {
   bool used, begins; /* begins: a piece that the runtime gave */
 };
 struct cuda_arena {
-  bool mapped; /* the host's memory, as the device sees it */
+  bool mapped;     /* the host's memory, as the device sees it */
+  bool gives_back; /* what nobody uses, to the runtime, when that has no more; kernels that run come to their ends */
   struct cuda_region *regions;
 };
 /* What an arena asks the runtime for, at least, where there is plenty. */
@@ -98,27 +99,13 @@ struct cuda_shelf {
     struct cuda_region *memory;
   } * splits;
 };
-/* Use a split, which is copied there unless it is there; and use it no more (NULL is allowed). */
+/* Use a split, with or without its targets, which is copied there unless it is there; and use it no more (NULL is
+   allowed). */
 enum tutti_status backend_cuda_rows_use(tutti_context *context, struct cuda_shelf *data, struct cuda_arena *arena,
                                         const tutti_split *split, bool targets, cudaStream_t stream,
                                         struct cuda_held **out);
 void backend_cuda_rows_leave(struct cuda_shelf *data, struct cuda_arena *arena, struct cuda_held *split);
 bool backend_cuda_rows_have(const struct cuda_shelf *data, const tutti_split *split, bool targets);
-
-/* Rows of splits, each split once, for a caller that gives them all back at the end. */
-struct cuda_data {
-  struct cuda_split {
-    const tutti_split *split;
-    struct cuda_rows rows;
-    bool targets;
-    void *memory;
-  } * splits;
-  size_t count;
-};
-/* Put a split there, unless it is; data->splits has room for it. */
-enum tutti_status backend_cuda_data_add(tutti_context *context, struct cuda_data *data, const tutti_split *split,
-                                        bool targets, cudaStream_t stream, struct cuda_rows *rows);
-void backend_cuda_data_release(struct cuda_data *data);
 
 /* A job's part of the device's memory: what is copied there at once, and what the engine fills. */
 struct cuda_layout {

@@ -64,7 +64,7 @@ enum tutti_status backend_cuda_rows_use(tutti_context *context, struct cuda_shel
   struct cuda_held *made = NULL;
   enum tutti_status status;
   for (struct cuda_held *one = data->splits; one; one = one->next)
-    if (one->split == split && one->targets == targets) {
+    if (one->split == split && (one->targets || !targets)) {
       one->users++;
       *out = one;
       return TUTTI_OK;
@@ -99,31 +99,9 @@ void backend_cuda_rows_leave(struct cuda_shelf *data, struct cuda_arena *arena, 
 
 bool backend_cuda_rows_have(const struct cuda_shelf *data, const tutti_split *split, bool targets) {
   for (const struct cuda_held *one = data->splits; one; one = one->next)
-    if (one->split == split && one->targets == targets)
+    if (one->split == split && (one->targets || !targets))
       return true;
   return false;
-}
-
-enum tutti_status backend_cuda_data_add(tutti_context *context, struct cuda_data *data, const tutti_split *split,
-                                        bool targets, cudaStream_t stream, struct cuda_rows *rows) {
-  for (size_t i = 0; i < data->count; i++)
-    if (data->splits[i].split == split && data->splits[i].targets == targets) {
-      *rows = data->splits[i].rows;
-      return TUTTI_OK;
-    }
-  struct cuda_split *to = &data->splits[data->count];
-  *to = (struct cuda_split){.split = split, .targets = targets};
-  CUDA_TRY(context, cudaMalloc(&to->memory, backend_cuda_split_bytes(split, targets) + sizeof(float)));
-  data->count++;
-  TUTTI_TRY(context, backend_cuda_copy_rows(context, split, targets, to->memory, stream, &to->rows));
-  *rows = to->rows;
-  return TUTTI_OK;
-}
-
-void backend_cuda_data_release(struct cuda_data *data) {
-  for (size_t i = 0; i < data->count; i++)
-    (void)cudaFree(data->splits[i].memory);
-  tutti_free(data->splits);
 }
 
 /* --- jobs --- */

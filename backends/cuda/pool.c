@@ -49,7 +49,7 @@ static struct cuda_job job_of(const struct cuda_work *work) {
   const struct cpu_config *config = job->config;
   size_t plan_rows = work->program.plan->rows;
   struct tutti_random orders, dropout, points;
-  uint64_t seed = config->shuffle == CPU_SHUFFLE_RUN ? job->run_seed : job->seed;
+  uint64_t seed = backend_cpu_shared_seed(config, job);
   tutti_random_init(&orders, seed, "mini-batches", 0);
   tutti_random_init(&dropout, job->seed, "dropout", 0);
   tutti_random_init(&points, job->seed, "artificial points", 0);

@@ -3,7 +3,7 @@
    stream_plan.c      a network's plan with the places of its arrays on the device
    stream_library.c   convolutions by cuDNN, products by cuBLAS
    stream_forward.c, stream_backward.c  a pass through the network, as launches
-   stream_train.c     trainings, many at once
+   stream_trials_impl.h trainings, many at once
    stream_predict.c   predictions of a split, and the gradient of all rows */
 #ifndef BACKEND_CUDA_STREAM_HOST_IMPL_H
 #define BACKEND_CUDA_STREAM_HOST_IMPL_H
@@ -177,8 +177,13 @@ void backend_cuda_stream_load(const struct stream_run *run, const struct stream_
 void backend_cuda_stream_judge(const struct stream_run *run, const struct stream_batch *batch, uint32_t count,
                                bool gradients, bool watched);
 
-/* --- stream_train.c --- */
+/* --- stream_trial.c --- */
 
+/* Memory that networks share: of the device, of the host as the device sees it, and rows of splits in the former. */
+struct stream_memory {
+  struct cuda_arena device, host;
+  struct cuda_shelf data;
+};
 /* The device's memory of a run: its block, with weights, configuration and pieces in it. */
 enum tutti_status backend_cuda_stream_load_program(struct stream_run *run, const struct tutti_job *job);
 /* Where launches go on this device. */

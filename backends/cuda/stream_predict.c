@@ -1,6 +1,6 @@
 /* stream_predict.c - predictions of a split, some rows after the others, and the gradient of all training rows at
-   once. */
-#include "stream_host_impl.h"
+   once. A question that comes while networks train has their memory and a lane of its own. */
+#include "stream_trials_impl.h"
 
 #include <string.h>
 
@@ -10,28 +10,31 @@ enum { PREDICTED_ROWS = 64 };
 struct question {
   struct stream_program program;
   struct stream_run run;
-  struct cuda_data data;
-  struct cuda_split room; /* for the split */
+  struct stream_memory own, *memory; /* own: where nothing trains */
+  struct stream_lane its, *lane;
+  struct cuda_region *region;
+  struct cuda_held *rows;
 };
 
 /* Lower the network, with `weights`, and put it and a split there. */
 static enum tutti_status open_question(tutti_context *context, const struct cuda_device *device,
                                        const struct tutti_job *job, const struct stream_purpose *purpose,
-                                       const tutti_tensors *weights, const tutti_split *split, struct question *q,
-                                       struct cuda_rows *rows) {
+                                       const tutti_tensors *weights, const tutti_split *split, struct question *q) {
   struct stream_run *run = &q->run;
-  void *memory;
+  q->memory = device->images ? backend_cuda_stream_memory(device->images) : &q->own;
+  q->lane = device->images ? backend_cuda_stream_question_lane(device->images) : &q->its;
+  TUTTI_TRY(context, backend_cuda_lane_open(context, q->lane));
   run->context = context;
   run->program = &q->program;
-  q->data.splits = &q->room;
-  CUDA_TRY(context, cudaStreamCreateWithFlags(&run->stream, cudaStreamNonBlocking));
+  run->stream = q->lane->stream;
+  run->library = q->lane->library;
   run->place = backend_cuda_stream_place(device, run->stream);
-  TUTTI_TRY(context, backend_cuda_library_open(context, run->stream, &run->library));
   TUTTI_TRY(context, backend_cuda_stream_lower(context, run->library, job, purpose, &q->program));
   TUTTI_TRY(context, backend_cpu_weights_read(context, q->program.plan, weights));
-  TUTTI_TRY(context, backend_cuda_data_add(context, &q->data, split, purpose->training, run->stream, rows));
-  CUDA_TRY(context, cudaMalloc(&memory, q->program.bytes));
-  run->memory = memory;
+  TUTTI_TRY(context, backend_cuda_rows_use(context, &q->memory->data, &q->memory->device, split, purpose->training,
+                                           run->stream, &q->rows));
+  TUTTI_TRY(context, backend_cuda_arena_take(context, &q->memory->device, q->program.bytes, &q->region));
+  run->memory = (float *)(void *)q->region->device;
   TUTTI_TRY(context,
             backend_cuda_library_lend(context, run->library, run->memory + q->program.products, STREAM_PRODUCT_BYTES,
                                       run->memory + q->program.convolutions, q->program.convolution_bytes));
@@ -39,14 +42,14 @@ static enum tutti_status open_question(tutti_context *context, const struct cuda
 }
 
 static void close_question(struct question *q) {
+  if (!q->memory)
+    return;
   if (q->run.stream)
     (void)cudaStreamSynchronize(q->run.stream);
-  backend_cuda_library_close(q->run.library);
-  (void)cudaFree(q->run.memory);
-  for (size_t i = 0; i < q->data.count; i++)
-    (void)cudaFree(q->data.splits[i].memory);
-  if (q->run.stream)
-    (void)cudaStreamDestroy(q->run.stream);
+  backend_cuda_rows_leave(&q->memory->data, &q->memory->device, q->rows);
+  backend_cuda_arena_give(&q->memory->device, q->region);
+  backend_cuda_lane_close(&q->its);
+  backend_cuda_arena_release(&q->own.device);
   backend_cuda_stream_release(&q->program);
 }
 
@@ -85,20 +88,21 @@ enum tutti_status backend_cuda_images_predict(tutti_context *context, const stru
                                               const struct tutti_job *job, const tutti_tensors *weights,
                                               const tutti_split *split, float *out, float *epistemic) {
   size_t rows = tutti_split_rows(split), width = tutti_predictions_width(job->task->kind, job->task->outputs);
-  uint32_t counts[2] = {PREDICTED_ROWS, (uint32_t)(rows % PREDICTED_ROWS)};
+  const size_t most = rows < PREDICTED_ROWS ? rows : PREDICTED_ROWS;
+  uint32_t counts[2] = {(uint32_t)most, (uint32_t)(most > 0 ? rows % most : 0)};
   struct stream_purpose purpose = {
       .row_counts = counts, .row_count_count = counts[1] ? 2 : 1, .out = PREDICTED_ROWS * width};
   struct question question = {0};
-  struct cuda_rows inputs;
   enum tutti_status status = TUTTI_OK;
   for (size_t i = 0; epistemic && i < rows * tutti_epistemic_width(job->task->kind, job->task->outputs); i++)
     epistemic[i] = 0; /* heads that say more of it are not here */
   if (rows == 0)
     return TUTTI_OK;
-  TUTTI_TRY_OUT(context, open_question(context, device, job, &purpose, weights, split, &question, &inputs));
+  TUTTI_TRY_OUT(context, open_question(context, device, job, &purpose, weights, split, &question));
   for (size_t begin = 0; begin < rows; begin += PREDICTED_ROWS) {
     size_t count = rows - begin < PREDICTED_ROWS ? rows - begin : PREDICTED_ROWS;
-    TUTTI_TRY_OUT(context, predict_chunk(&question, &inputs, begin, (uint32_t)count, (uint32_t)width, out));
+    TUTTI_TRY_OUT(context,
+                  predict_chunk(&question, &question.rows->rows, begin, (uint32_t)count, (uint32_t)width, out));
   }
 out:
   close_question(&question);
@@ -120,7 +124,8 @@ enum tutti_status backend_cuda_images_gradient(tutti_context *context, const str
   float *gradient = NULL;
   enum tutti_status status;
   *made = NULL;
-  TUTTI_TRY_OUT(context, open_question(context, device, job, &purpose, weights, job->train, &question, &batch.rows));
+  TUTTI_TRY_OUT(context, open_question(context, device, job, &purpose, weights, job->train, &question));
+  batch.rows = question.rows->rows;
   const struct cpu_plan *plan = question.program.plan;
   batch.state = (struct stream_state *)(void *)(run->memory + question.program.state);
   if (job->class_weights)

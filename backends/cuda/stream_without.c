@@ -14,11 +14,11 @@ bool backend_cuda_stream_has_op(enum tutti_op op) {
   return false;
 }
 
-enum tutti_status backend_cuda_images_train_many(tutti_context *context, const struct cuda_device *device, size_t count,
-                                                 const struct tutti_job *const *jobs,
-                                                 struct tutti_outcome *const *outcomes,
-                                                 void (*done)(void *argument, size_t index), void *argument) {
-  (void)device, (void)count, (void)jobs, (void)outcomes, (void)done, (void)argument;
+size_t backend_cuda_stream_capacity(void) { return 1; }
+
+enum tutti_status backend_cuda_images_train(tutti_context *context, struct cuda_device *device,
+                                            const struct tutti_job_queue *queue, const struct cuda_training *how) {
+  (void)device, (void)queue, (void)how;
   return absent(context);
 }
 

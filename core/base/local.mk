@@ -15,6 +15,7 @@ libtutti_la_SOURCES += %D%/npy.c
 libtutti_la_SOURCES += %D%/private.h
 libtutti_la_SOURCES += %D%/philox_impl.h
 libtutti_la_SOURCES += %D%/random.c
+libtutti_la_SOURCES += %D%/shuffle.c
 libtutti_la_SOURCES += %D%/sized_impl.h
 libtutti_la_SOURCES += %D%/status.c
 libtutti_la_SOURCES += %D%/text.c

@@ -66,10 +66,6 @@ void tutti_random_fill_normal(struct tutti_random *random, size_t count, float m
     out[i] = mean + deviation * (float)tutti_random_normal(random);
 }
 
-void tutti_random_shuffle(struct tutti_random *random, size_t count, uint32_t *indices) {
-  random_shuffle(random, count, indices);
-}
-
 void tutti_random_choose(struct tutti_random *random, size_t count, size_t taken, uint32_t *out) {
   /* Floyd's method needs no memory besides the result. The shuffle makes every order equally likely. */
   size_t drawn = 0;

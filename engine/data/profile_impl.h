@@ -5,6 +5,7 @@
 
 #include <tutti/data.h>
 
+#include "engine/data/dates_impl.h"
 #include "engine/data/roles_impl.h"
 
 /* What a column holds. */
@@ -42,6 +43,11 @@ struct tutti_profile_column {
 enum { TUTTI_MARK_ROOM = 32 };
 bool tutti_profile_sign(const tutti_rows *table, size_t column, char sign[TUTTI_MARK_ROOM]);
 bool tutti_profile_mark(const tutti_rows *table, size_t column, char mark[TUTTI_MARK_ROOM]);
+/* The ways to write a date, in words of strptime, in which each text of a column is one, as "%d/%m/%Y or %m/%d/%Y";
+   false: there is none among the usual ones. */
+bool tutti_profile_date_formats(const tutti_rows *table, size_t column, char formats[TUTTI_DATE_FORMAT_ROOM]);
+/* Is each text of a column a number with a decimal comma? */
+bool tutti_profile_decimal_commas(const tutti_rows *table, size_t column);
 /* Look at a column of a table. */
 TUTTI_NODISCARD enum tutti_status tutti_profile_column(tutti_context *context, const struct tutti_data_config *config,
                                                        const tutti_rows *table, size_t column,

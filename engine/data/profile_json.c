@@ -75,6 +75,30 @@ static void warn_of_missing(const struct tutti_data_config *config, const struct
          column->content == TUTTI_CONTENT_TEXTS ? "" : "mean fills them in, ");
 }
 
+/* Texts that would be dates, or numbers, if the recipe said how they are written. */
+static bool warn_of_writing(const tutti_rows *table, size_t index, const struct tutti_profile_column *column,
+                            json_t *warnings) {
+  char formats[TUTTI_DATE_FORMAT_ROOM];
+  if (column->content != TUTTI_CONTENT_TEXTS && column->content != TUTTI_CONTENT_MIXED)
+    return false;
+  if (tutti_profile_decimal_commas(table, index)) {
+    warn(warnings, column,
+         "its texts are numbers with decimal commas, as '%.60s'; data.decimal = comma reads them as such",
+         tutti_rows_text(table, column->first_text, index));
+    return true;
+  }
+  if (!tutti_profile_date_formats(table, index, formats))
+    return false;
+  if (column->role == ROLE_TARGET)
+    warn(warnings, column,
+         "its values look like dates, as '%.60s', and are taken for classes; a date cannot be a target",
+         tutti_rows_text(table, column->first_text, index));
+  else
+    warn(warnings, column, "its texts look like dates, as '%.60s'; data.date_formats = %s = %s reads them as such",
+         tutti_rows_text(table, column->first_text, index), column->name, formats);
+  return true;
+}
+
 /* Texts that would be numbers, or missing cells, if the recipe said so. Few that begin or end with the same letter, as
    Q1 to Q4, are names. */
 static bool warn_of_marks(const tutti_rows *table, size_t index, const struct tutti_profile_column *column,
@@ -100,9 +124,14 @@ static bool warn_of_marks(const tutti_rows *table, size_t index, const struct tu
   return true;
 }
 
+static bool warn_of_hidden(const tutti_rows *table, size_t index, const struct tutti_profile_column *column,
+                           json_t *warnings) {
+  return warn_of_writing(table, index, column, warnings) || warn_of_marks(table, index, column, warnings);
+}
+
 static void warn_of_content(const tutti_rows *table, size_t index, const struct tutti_profile_column *column,
                             json_t *warnings) {
-  bool marked = warn_of_marks(table, index, column, warnings);
+  bool marked = warn_of_hidden(table, index, column, warnings);
   if (column->content == TUTTI_CONTENT_MIXED && !marked)
     warn(warnings, column,
          "%zu of %zu values are no numbers, the first in row %zu: '%.60s'; mend them; or if numbers are written "
@@ -191,7 +220,7 @@ static enum tutti_status describe_table(tutti_context *context, const struct tut
     struct tutti_profile_column column = {.role = (enum tutti_role)kept[c]};
     TUTTI_TRY_OUT(context, tutti_profile_column(context, config, table, c, &column));
     if (kept[c] != roles[c]) {
-      (void)warn_of_marks(table, c, &column, warnings); /* then it might say something */
+      (void)warn_of_hidden(table, c, &column, warnings); /* then it might say something */
       warn(warnings, &column, "it %s; it is left out", tutti_useless_text(column.useless));
     }
     json_array_append_new(columns, describe(&column));

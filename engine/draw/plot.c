@@ -105,7 +105,7 @@ static const char preamble[] =
     "set border 3 lw 1\nset tics out nomirror\nset style fill solid 0.25 noborder\nset datafile missing '?'\n"
     "set key outside top center horizontal Left reverse samplen 1.6 height 0.3\n"
     "set style line 100 lc rgb '#aa0009' lw 0.5 dt solid\nset grid back ls 100\n"
-    "set palette defined (0 '#440154', 0.25 '#3b528b', 0.5 '#21918c', 0.75 '#5ec962', 1 '#fde725')\n";
+    "set palette defined (0 '#3a66d6', 0.35 '#1f93a8', 0.6 '#4fa23a', 0.8 '#c48a12', 1 '#d6492a')\n";
 
 /* Does a row begin a new line of a parted table? */
 static bool parts(const struct tutti_table *table, size_t row) {

@@ -57,6 +57,12 @@ enum tutti_status tutti_executor_stop(tutti_context *context, tutti_executor *ex
   return TUTTI_OK;
 }
 
+enum tutti_status tutti_executor_end(tutti_context *context, tutti_executor *executor, uint64_t trial) {
+  if (executor->ops.end)
+    TUTTI_CALL(context, executor, executor->ops.end(executor->instance.self, context, trial));
+  return TUTTI_OK;
+}
+
 double tutti_executor_clock(const tutti_executor *executor) {
   double now;
   if (!executor->ops.clock)

@@ -152,8 +152,8 @@ static enum tutti_status draw_sizes(const struct report_facts *facts, struct rep
   }
   return tutti_figure_note(figure,
                            "The selector of the recipe chose again for each size, from all trials; the run's own "
-                           "ensemble has %zu members.",
-                           facts->members);
+                           "ensemble has %zu member%s.",
+                           facts->members, facts->members == 1 ? "" : "s");
 }
 
 /* --- loss and cost ------------------------------------------------------------------------------------------------ */

@@ -205,10 +205,11 @@ static enum tutti_status draw_parallel(const struct report_facts *facts, struct 
   size_t axes = points.dimensions < MOST_AXES ? points.dimensions : MOST_AXES;
   TUTTI_TRY_OUT(facts->context, tutti_alloc(facts->context, points.count, sizeof *ranks, &ranks));
   TUTTI_TRY_OUT(facts->context, tutti_report_ranks(facts->context, points.count, points.losses, ranks));
-  struct tutti_table *lines = tutti_figure_table(figure, "trial", "axis", "position", "kind", NULL);
+  struct tutti_table *lines = tutti_figure_table(figure, "line", "trial", "axis", "position", "kind", NULL);
   struct tutti_table *table = tutti_figure_table(figure, "trial", "loss", NULL);
   struct tutti_plot *plot = tutti_figure_plot(figure, 1000, 420);
   lines->parted = true;
+  size_t line = 0;
   for (size_t d = 0; d < points.dimensions; d++)
     tutti_table_column(table, tutti_domain_at(points.domain, d)->name);
   for (size_t i = 0; i < points.count; i++) {
@@ -218,11 +219,15 @@ static enum tutti_status draw_parallel(const struct report_facts *facts, struct 
     tutti_table_put(table, points.losses[i]);
     for (size_t d = 0; d < points.dimensions; d++)
       put_value(table, tutti_domain_at(points.domain, d), point[d]);
+    line++;
     for (size_t axis = 0; axis < axes && (kind > 0 || i < MOST_TRIALS); axis++) {
       size_t d = points.order[axis];
-      const double numbers[] = {(double)points.trials[i], (double)axis,
+      const double numbers[] = {(double)line, (double)points.trials[i], (double)axis,
                                 position(tutti_domain_at(points.domain, d), point[d]), kind};
-      tutti_table_put_all(lines, 4, numbers);
+      if (isnan(point[d]))
+        line++; /* a choice that this trial does not have */
+      else
+        tutti_table_put_all(lines, 5, numbers);
     }
   }
   tutti_plot_set(plot, "unset ytics\nset border 0\nset grid xtics lt 1 lw 1 lc rgb '#aa0008'\nset xtics scale 0 ()");
@@ -234,9 +239,9 @@ static enum tutti_status draw_parallel(const struct report_facts *facts, struct 
     tutti_plot_tick(plot, 'x', (double)axis, dimension->name);
     name_axis(plot, axis, dimension);
   }
-  tutti_plot_series(plot, 0, "($4==0?$2:NaN):3", "linespoints pt 6 ps 0.1 lw 0.4", TUTTI_INK_FAINT, "a trial");
-  tutti_plot_series(plot, 0, "($4==1?$2:NaN):3", "linespoints pt 6 ps 0.2 lw 1", 0, "among the best tenth");
-  tutti_plot_series(plot, 0, "($4==2?$2:NaN):3", "linespoints pt 6 ps 0.3 lw 1.6", 1, "a member");
+  tutti_plot_series(plot, 0, "($5==0?$3:NaN):4", "linespoints pt 6 ps 0.1 lw 0.4", TUTTI_INK_FAINT, "a trial");
+  tutti_plot_series(plot, 0, "($5==1?$3:NaN):4", "linespoints pt 6 ps 0.2 lw 1", 0, "among the best tenth");
+  tutti_plot_series(plot, 0, "($5==2?$3:NaN):4", "linespoints pt 6 ps 0.3 lw 1.6", 1, "a member");
   if (axes < points.dimensions)
     status = tutti_figure_note(figure, "The %zu most important of %zu dimensions; the table has all.", axes,
                                points.dimensions);

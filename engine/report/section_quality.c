@@ -10,6 +10,7 @@
 #include <string.h>
 
 static const char no_ensemble[] = "There is no ensemble yet, or there are no predictions.";
+static const char no_variance[] = "The members give no variance, so there are no intervals.";
 
 /* --- metrics ------------------------------------------------------------------------------------------------------ */
 
@@ -30,10 +31,21 @@ static const char *text_at(const json_t *object, const char *key) {
   return text ? text : "";
 }
 
+/* Has a metric a value on any split? */
+static bool has_value(const struct report_facts *facts, const char *name) {
+  const json_t *split;
+  size_t index;
+  json_array_foreach(facts->evaluation, index,
+                     split) if (isfinite(tutti_report_metric(json_object_get(split, "metrics"), name))) return true;
+  return false;
+}
+
 static void put_metric(const struct report_facts *facts, struct tutti_table *table, const json_t *metric) {
   const char *name = text_at(metric, "name");
   const json_t *split;
   size_t index;
+  if (!has_value(facts, name))
+    return;
   tutti_table_put_text(table, name);
   json_array_foreach(facts->evaluation, index, split) {
     tutti_table_put(table, tutti_report_metric(json_object_get(split, "metrics"), name));
@@ -87,6 +99,8 @@ static enum tutti_status draw_reliability(const struct report_facts *facts, stru
   const json_t *split = facts->rows.split ? tutti_report_split(facts, facts->rows.split) : NULL;
   const char *const *columns = facts->classes ? of_classes : of_values;
   size_t count = facts->classes ? 5 : 2;
+  if (split && !facts->classes && !isfinite(tutti_report_metric(json_object_get(split, "metrics"), "coverage")))
+    return tutti_figure_missing(figure, no_variance);
   if (!split || !put_reliability(figure, json_object_get(split, "tables"), count, columns))
     return tutti_figure_missing(figure, no_ensemble);
   bool calibrated = put_reliability(figure, json_object_get(split, "calibrated_tables"), count, columns);
@@ -112,8 +126,7 @@ static enum tutti_status draw_coverage(const struct report_facts *facts, struct 
   if (facts->classes)
     return tutti_figure_skip(figure);
   if (!split || !isfinite(tutti_report_metric(metrics, names[0])))
-    return tutti_figure_missing(figure,
-                                split ? "The members give no variance, so there are no intervals." : no_ensemble);
+    return tutti_figure_missing(figure, split ? no_variance : no_ensemble);
   struct tutti_table *table =
       tutti_figure_table(figure, "promised", "found", "found, calibrated", "standard error of what is promised", NULL);
   for (size_t i = 0; i < 4; i++) {
@@ -156,6 +169,18 @@ static void score_row(const struct report_facts *facts, const struct report_said
   }
 }
 
+/* Is the ensemble surer of one row than of another? A single member that gives no variance is not. */
+static bool tells_rows_apart(const struct report_facts *facts, const struct report_said *said) {
+  double first, score, loss;
+  score_row(facts, said, 0, &first, &loss);
+  for (size_t i = 1; i < facts->rows.rows; i++) {
+    score_row(facts, said, i, &score, &loss);
+    if (fabs(score - first) > 0)
+      return true;
+  }
+  return false;
+}
+
 /* risk[rows] by the ensemble's own doubts, and by the losses themselves, which nobody knows. */
 static enum tutti_status risks(const struct report_facts *facts, const struct report_said *said, double *risk,
                                double *ideal) {
@@ -178,6 +203,8 @@ static enum tutti_status draw_risk(const struct report_facts *facts, struct repo
   double *risk;
   if (!rows->split || !(rows->values || rows->labels))
     return tutti_figure_missing(figure, no_ensemble);
+  if (!tells_rows_apart(facts, said))
+    return tutti_figure_missing(figure, "The ensemble is as sure of one row as of any other.");
   TUTTI_TRY(facts->context, tutti_alloc(facts->context, rows->rows, 2 * sizeof *risk, &risk));
   enum tutti_status status = risks(facts, said, risk, risk + rows->rows);
   struct tutti_table *table =

@@ -48,6 +48,7 @@ static enum tutti_status draw_observed(const struct report_facts *facts, struct 
     return tutti_figure_skip(figure);
   if (!rows->split || !rows->values)
     return tutti_figure_missing(figure, no_rows);
+  bool intervals = !isnan(said_of(rows)->intervals[0]);
   (void)snprintf(key, sizeof key, "interval of %g %%", 100 * rows->level);
   for (size_t o = 0; o < rows->outputs && o < MOST_OUTPUTS; o++) {
     struct tutti_table *table =
@@ -57,12 +58,16 @@ static enum tutti_status draw_observed(const struct report_facts *facts, struct 
     tutti_plot_text(plot, "title", tutti_view_output(facts->view, o));
     tutti_plot_text(plot, "xlabel", "observed");
     tutti_plot_text(plot, "ylabel", "predicted");
-    tutti_plot_series(plot, o, "2:3:4:5", "yerrorbars pt 6 ps 0 lw 0.6", TUTTI_INK_FAINT, key);
+    if (intervals)
+      tutti_plot_series(plot, o, "2:3:4:5", "yerrorbars pt 6 ps 0 lw 0.6", TUTTI_INK_FAINT, key);
     tutti_plot_function(plot, "x", "lines dt 2 lw 1", TUTTI_INK_TEXT, "as it should be");
-    tutti_plot_series(plot, o, "(($2<$4||$2>$5)?NaN:$2):3", "points pt 6 ps 0.4", 0, "inside");
-    tutti_plot_series(plot, o, "(($2<$4||$2>$5)?$2:NaN):3", "points pt 6 ps 0.5", 1, "outside");
+    tutti_plot_series(plot, o, "(($2<$4||$2>$5)?NaN:$2):3", "points pt 6 ps 0.4", 0, intervals ? "inside" : "a row");
+    if (intervals)
+      tutti_plot_series(plot, o, "(($2<$4||$2>$5)?$2:NaN):3", "points pt 6 ps 0.5", 1, "outside");
   }
-  return note_thin(facts, figure);
+  return intervals || rows->rows > TUTTI_THIN_POINTS
+             ? note_thin(facts, figure)
+             : tutti_figure_note(figure, "The members give no variance, so there are no intervals.");
 }
 
 /* --- confusion ---------------------------------------------------------------------------------------------------- */
@@ -159,7 +164,7 @@ static enum tutti_status draw_doubts(const struct report_facts *facts, struct re
   } else {
     tutti_plot_set(plot, "set style fill solid 1");
     tutti_plot_text(plot, "cblabel", "absolute error");
-    tutti_plot_series(plot, 0, "2:3:4", "points pt 6 ps 0.5", TUTTI_INK_SCALE, NULL);
+    tutti_plot_series(plot, 0, "2:3:4", "points pt 7 ps 0.5", TUTTI_INK_SCALE, NULL);
   }
   return note_thin(facts, figure);
 }

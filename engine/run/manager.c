@@ -379,11 +379,33 @@ static enum tutti_status record_result(struct tutti_manager *manager, const stru
 /* Try a trial again after its worker was lost, unless that happened too often; *again says whether. */
 static enum tutti_status retry(struct tutti_manager *manager, const struct tutti_reply *reply, bool *again) {
   struct tutti_record *record = &manager->history.records[reply->trial];
-  *again = reply->kind == TUTTI_REPLY_LOST && record->lost++ < manager->run->retries;
+  *again = reply->kind == TUTTI_REPLY_LOST && !record->cancelled && record->lost++ < manager->run->retries;
   if (!*again)
     return TUTTI_OK;
   tutti_log(manager->context, TUTTI_LOG_WARNING, "trial %" PRIu64 ": %s; it is tried again", reply->trial, reply->text);
   return tutti_manager_submit(manager, reply->trial);
+}
+
+/* What came of a cancelled trial: a result if it had ended by itself, and else the same words whatever became of its
+   worker, so that a run has the same bits. */
+static enum tutti_status cancelled_facts(tutti_context *context, struct tutti_reply_facts *facts) {
+  if (facts->status != TUTTI_OK || facts->state == TUTTI_STATE_FINISHED)
+    return TUTTI_OK;
+  facts->state = TUTTI_STATE_FAILED;
+  facts->loss = NAN;
+  (void)snprintf(facts->failure, sizeof facts->failure, "%s", TUTTI_CANCELLED);
+  tutti_free(facts->report);
+  facts->report = NULL;
+  return tutti_strdup(context, "{}", &facts->report);
+}
+
+enum tutti_status tutti_manager_fail_cancelled(struct tutti_manager *manager, uint64_t trial) {
+  const struct tutti_reply reply = {.size = sizeof reply, .kind = TUTTI_REPLY_LOST, .trial = trial};
+  struct tutti_reply_facts facts = {.status = TUTTI_OK, .state = TUTTI_STATE_FAILED, .loss = NAN};
+  TUTTI_TRY(manager->context, cancelled_facts(manager->context, &facts));
+  enum tutti_status status = record_result(manager, &reply, &facts);
+  tutti_free(facts.report);
+  return status;
 }
 
 static enum tutti_status take_reply(struct tutti_manager *manager, const struct tutti_reply *reply) {
@@ -402,6 +424,8 @@ static enum tutti_status take_reply(struct tutti_manager *manager, const struct 
     return TUTTI_OK;
   TUTTI_TRY(context, facts_of(context, reply, &facts));
   enum tutti_status status = facts.status;
+  if (manager->history.records[reply->trial].cancelled)
+    status = cancelled_facts(context, &facts);
   if (status != TUTTI_OK)
     status = TUTTI_FAIL(context, status, "trial %" PRIu64 "%s%s: %s", reply->trial, reply->place ? " at " : "",
                         reply->place ? reply->place : "", facts.failure);
@@ -531,6 +555,7 @@ static enum tutti_status step(struct tutti_manager *manager) {
   TUTTI_TRY(manager->context, keep_time(manager));
   TUTTI_TRY(manager->context, rehearse(manager));
   TUTTI_TRY(manager->context, stop_rest(manager));
+  TUTTI_TRY(manager->context, tutti_cancel_step(manager));
   TUTTI_TRY(manager->context, tutti_manager_collect(manager));
   return tell_and_ask(manager);
 }

@@ -44,6 +44,9 @@ struct tutti_manager {
   struct tutti_live live;
   struct tutti_deadline deadline;
   struct tutti_effort effort;
+  uint64_t *cancelled; /* [cancelled_count]: trials that are to be cancelled, and have no result yet */
+  size_t cancelled_count, cancelled_room;
+  double looked;        /* the real clock when somebody looked for such trials last */
   bool rehearsed;       /* the end was tried, to see how long it takes */
   double ahead;         /* of the executor's clock, when that was destroyed, before the real one */
   double began, before; /* the clock at the start; seconds of work of the run's earlier sessions */
@@ -77,6 +80,19 @@ void tutti_manager_note_best(struct tutti_manager *manager, uint64_t trial);
 TUTTI_NODISCARD enum tutti_status tutti_manager_collect(struct tutti_manager *manager);
 /* Ask, collect and tell until all is trained, or the time is over. */
 TUTTI_NODISCARD enum tutti_status tutti_manager_search(struct tutti_manager *manager);
+
+/* A trial is cancelled, and no worker has it: record that. */
+TUTTI_NODISCARD enum tutti_status tutti_manager_fail_cancelled(struct tutti_manager *manager, uint64_t trial);
+
+/* --- run_cancel.c --- */
+
+#define TUTTI_CANCELLED "cancelled (tutti cancel)" /* why such a trial failed */
+/* Look, now and then, which trials a user has cancelled, and end their trainings. */
+TUTTI_NODISCARD enum tutti_status tutti_cancel_step(struct tutti_manager *manager);
+/* Look now, before anything is trained; nothing is ended. */
+TUTTI_NODISCARD enum tutti_status tutti_cancel_recall(struct tutti_manager *manager);
+/* Remove what is left of cancellations whose trials have recorded results. */
+void tutti_cancel_forget(struct tutti_manager *manager);
 
 /* --- run_resume.c --- */
 

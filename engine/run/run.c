@@ -1,11 +1,13 @@
 /* run.c - a run from its recipe to its summary: the directory, the plugins, the search, the end. */
 #include "catalogue_write.h"
 #include "manager_impl.h"
+#include "run_launch.h"
 #include "run_plugins.h"
 #include "run_rule.h"
 #include "run_warm.h"
 
 #include "core/base/file_impl.h"
+#include "engine/recipe/recipe_impl.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -28,7 +30,7 @@ static enum tutti_status refuse_a_second_run(const struct tutti_manager *manager
 
 /* Make the directory ours. Whether it holds a run is looked at again under the lock: another manager may have begun one
    in between. */
-static enum tutti_status enter_directory(struct tutti_manager *manager) {
+static enum tutti_status take_directory(struct tutti_manager *manager) {
   tutti_context *context = manager->context;
   const char *directory = manager->options->directory;
   TUTTI_TRY(context, tutti_run_check_directory(context, directory));
@@ -36,6 +38,29 @@ static enum tutti_status enter_directory(struct tutti_manager *manager) {
   TUTTI_TRY(context, tutti_file_make_folder(context, directory));
   TUTTI_TRY(context, tutti_run_lock(context, directory, &manager->lock));
   return refuse_a_second_run(manager);
+}
+
+/* Processes that were started together, by mistake with an executor that knows nothing of that, all want the same
+   directory: one gets it. */
+static enum tutti_status enter_directory(struct tutti_manager *manager) {
+  const struct tutti_launch launch = tutti_launch_look();
+  bool alone = launch.size == 1 || manager->ranks;
+  char why[512];
+  enum tutti_status status = take_directory(manager);
+  if (status == TUTTI_OK && !alone)
+    tutti_log(
+        manager->context, TUTTI_LOG_WARNING,
+        "this process is one of %d that %s started, and each is a run of its own; --set executor.plugin=mpi makes "
+        "one run of them",
+        launch.size, launch.by);
+  if ((status != TUTTI_ERROR_BUSY && status != TUTTI_ERROR_USAGE) || alone)
+    return status;
+  (void)snprintf(why, sizeof why, "%s", tutti_error_message(manager->context));
+  tutti_error_clear(manager->context);
+  return TUTTI_FAIL(manager->context, status,
+                    "%s. This process is number %d of %d that %s started, and each is a run of its own: --set "
+                    "executor.plugin=mpi makes one run of them",
+                    why, launch.rank, launch.size, launch.by);
 }
 
 /* Record the data's fingerprint and the files of the directory. Files that differ from the record are written again;
@@ -89,12 +114,15 @@ static enum tutti_status recall_time(struct tutti_manager *manager) {
       tutti_deadline_note(&manager->deadline, history->records[i].seconds);
   }
   manager->noted = manager->before;
+  return TUTTI_OK;
+}
+
+static void say_used_up(const struct tutti_manager *manager) {
   if (manager->before >= manager->run->time)
     tutti_log(manager->context, TUTTI_LOG_WARNING,
               "run.time: its %g s are used up, by %.4g s of work; no training is begun. A longer time goes on: --set "
               "run.time=...",
               manager->run->time, manager->before);
-  return TUTTI_OK;
 }
 
 /* A builder plans with the budget of the run's first session, whatever it is now. */
@@ -137,6 +165,7 @@ static enum tutti_status open_directory(struct tutti_manager *manager) {
                 tutti_history_load(context, manager->catalogue, manager->experiment->scope, &manager->history));
   TUTTI_TRY_OUT(context, recall_time(manager));
   TUTTI_TRY_OUT(context, tutti_manager_check_extent(manager));
+  say_used_up(manager);
   TUTTI_TRY_OUT(context, record_directory(manager));
   manager->progress.restored = manager->history.done;
 out:
@@ -199,18 +228,25 @@ static enum tutti_status make_executor(struct tutti_manager *manager) {
   return tutti_executor_create(manager->context, manager->experiment->host, "executor", &setup, &manager->executor);
 }
 
+/* Workers that nobody asked for, one a core, are not started if they have nothing to do. */
+static void warn_of_window(const struct tutti_manager *manager) {
+  uint64_t places = manager->live.workers * manager->live.capacity, window = (uint64_t)manager->run->window;
+  static const uint64_t ahead = 4; /* a quarter more is asked for than is trained */
+  if (places > window)
+    tutti_log(manager->context, TUTTI_LOG_WARNING,
+              "run.window = %" PRIu64 " trials may be outstanding at once, so %" PRIu64 " of the %" PRIu64
+              " that %zu workers can train have nothing to do. --set run.window=%" PRIu64
+              " keeps all busy; that is another search, which is why the number of workers does not set it",
+              window, places - window, places, manager->live.workers, places + places / ahead);
+}
+
 /* The executor knows how many workers it has. */
 static enum tutti_status count_places(struct tutti_manager *manager) {
   static const double least = 2; /* seconds for trainings that stop: to predict, and to write files */
   size_t capacity = tutti_experiment_capacity(manager->experiment);
   TUTTI_TRY(manager->context,
             tutti_live_begin(manager->context, &manager->live, tutti_manager_workers(manager), capacity));
-  if (manager->live.workers > (uint64_t)manager->run->window && manager->options->workers + manager->run->workers > 0)
-    tutti_log(manager->context, TUTTI_LOG_WARNING,
-              "run.window = %" PRId64
-              " trials may be outstanding at once, so of %zu workers no more are ever busy; a larger window keeps them "
-              "busy, and is another search",
-              manager->run->window, manager->live.workers);
+  warn_of_window(manager);
   bool stops = manager->run->unfinished == TUTTI_UNFINISHED_STOP;
   manager->deadline = (struct tutti_deadline){.time = manager->run->time,
                                               .stops = stops,
@@ -232,6 +268,7 @@ static void release_manager(struct tutti_manager *manager) {
   tutti_executor_destroy(manager->ranks);
   tutti_host_destroy(manager->station);
   tutti_free(manager->queue);
+  tutti_free(manager->cancelled);
   if (manager->lock >= 0)
     (void)close(manager->lock);
 }
@@ -244,6 +281,16 @@ static void offer_pool(struct tutti_manager *manager) {
   experiment->facts.pool_release = tutti_run_pool_release;
   experiment->facts.pool_argument = &manager->pool;
   tutti_host_set_facts(experiment->host, &experiment->facts);
+}
+
+/* The time was over before anything could begin. */
+static enum tutti_status check_begun(const struct tutti_manager *manager) {
+  if (manager->history.asked > 0 || isinf(manager->run->time))
+    return TUTTI_OK;
+  return TUTTI_FAIL(manager->context, TUTTI_ERROR_USAGE,
+                    "run.time: %g s were over before one training had begun: to start took %.3g s; give the run more "
+                    "time, and resume it (--resume --set run.time=...)",
+                    manager->run->time, tutti_manager_worked(manager));
 }
 
 /* The time is over: what is still in training stays without a result, and its workers end. */
@@ -271,6 +318,17 @@ static enum tutti_status give_up_rest(struct tutti_manager *manager) {
       manager->run->time, longest);
 }
 
+/* A recipe that says neither how many nor how long gets the default, and is told so. */
+static void say_extent(tutti_context *context, const tutti_recipe *recipe) {
+  if (tutti_recipe_fit(recipe) || tutti_recipe_find(recipe, "run", "budget") ||
+      tutti_recipe_find(recipe, "run", "time"))
+    return;
+  tutti_log(context, TUTTI_LOG_WARNING,
+            "%s: neither run.budget nor run.time is given, so %" PRId64
+            " networks are trained, the default; --set run.budget=N says how many, --set run.time=2h how long",
+            tutti_recipe_path(recipe), tutti_recipe_run(recipe)->budget);
+}
+
 enum tutti_status tutti_run(tutti_context *context, tutti_recipe *recipe, const struct tutti_run_options *options,
                             char **summary) {
   enum tutti_status status = TUTTI_OK;
@@ -287,6 +345,7 @@ enum tutti_status tutti_run(tutti_context *context, tutti_recipe *recipe, const 
     tutti_recipe_destroy(recipe);
     return status;
   }
+  say_extent(context, recipe);
   TUTTI_TRY_OUT(context, tutti_experiment_create(context, recipe, &manager.experiment));
   TUTTI_TRY_OUT(context, tutti_run_plugins_print(context, manager.experiment->recipe, &manager.experiment->plugins));
   manager.plan = manager.experiment->facts.budget;
@@ -307,7 +366,9 @@ enum tutti_status tutti_run(tutti_context *context, tutti_recipe *recipe, const 
   TUTTI_TRY_OUT(context, tutti_manager_repair(&manager));
   TUTTI_TRY_OUT(context, tutti_manager_replay(&manager));
   TUTTI_TRY_OUT(context, tutti_manager_search(&manager));
+  tutti_cancel_forget(&manager);
   tutti_effort_log(&manager);
+  TUTTI_TRY_OUT(context, check_begun(&manager));
   TUTTI_TRY_OUT(context, give_up_rest(&manager));
   if (manager.builder)
     TUTTI_TRY_OUT(context, tutti_builder_describe(context, manager.builder, &state));
@@ -333,6 +394,7 @@ enum tutti_status tutti_run_check(tutti_context *context, tutti_recipe *recipe, 
     tutti_recipe_destroy(recipe);
     goto out;
   }
+  say_extent(context, recipe);
   TUTTI_TRY_OUT(context, tutti_experiment_create(context, recipe, &manager.experiment));
   manager.run = tutti_recipe_run(manager.experiment->recipe);
   offer_pool(&manager);

@@ -27,6 +27,7 @@ static const char *const file_names[] = {
     [TUTTI_RUN_FILE_LIVE] = "live.json",
     [TUTTI_RUN_FILE_POOLS] = "pools.json",
     [TUTTI_RUN_FILE_RUNS] = "runs",
+    [TUTTI_RUN_FILE_CANCEL] = "cancel",
 };
 
 const char *tutti_run_file_name(enum tutti_run_file file) { return file_names[file]; }
@@ -175,7 +176,8 @@ static enum tutti_status check_journals(tutti_context *context, const char *dire
 
 enum tutti_status tutti_run_check_layout(tutti_context *context, const char *directory) {
   for (size_t i = 0; i < sizeof file_names / sizeof file_names[0]; i++) {
-    bool folder = i == TUTTI_RUN_FILE_SPLITS || i == TUTTI_RUN_FILE_TRIALS || i == TUTTI_RUN_FILE_RUNS;
+    bool folder = i == TUTTI_RUN_FILE_SPLITS || i == TUTTI_RUN_FILE_TRIALS || i == TUTTI_RUN_FILE_RUNS ||
+                  i == TUTTI_RUN_FILE_CANCEL;
     char *path;
     TUTTI_TRY(context, tutti_run_file_path(context, directory, (enum tutti_run_file)i, &path));
     enum tutti_status status = check_below(context, path, folder);

@@ -292,13 +292,17 @@ static enum tutti_status list_failures(tutti_context *context, const struct tutt
 
 enum tutti_status tutti_history_nothing(tutti_context *context, const struct tutti_history *history) {
   char *reasons, search[96] = "";
+  const char *other = history->pruned > 0
+                          ? "all that ended were pruned or stopped, and kept no predictions (run.keep_pruned; "
+                            "with data.folds there are none to keep)"
+                          : "nothing was trained";
   TUTTI_TRY(context, list_failures(context, history, &reasons));
   if (history->members_from > 0)
     (void)snprintf(search, sizeof search, " of those from number %" PRIu64 " on, which alone may be members",
                    history->members_from);
   enum tutti_status status =
       TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC, "none of %" PRIu64 " trials finished%s, so there is no result: %s",
-                 history->done, search, reasons[0] ? reasons : "nothing was trained");
+                 history->done, search, reasons[0] ? reasons : other);
   tutti_free(reasons);
   return status;
 }

@@ -177,9 +177,11 @@ struct tutti_record {
   int64_t lost;  /* how many workers were lost on it */
   char *failure; /* NULL unless failed */
   char *report;
-  bool stopping; /* its worker was told to stop */
-  bool torn;     /* its files are not as they were recorded, and it is trained again */
-  char *rule;    /* what its pruner asks of it, as JSON, while it has no result; NULL: nothing is pruned */
+  bool stopping;     /* its worker was told to stop */
+  double stop_since; /* ... at this time of the real clock, if it is cancelled */
+  bool cancelled;    /* a user wants no result of it */
+  bool torn;         /* its files are not as they were recorded, and it is trained again */
+  char *rule;        /* what its pruner asks of it, as JSON, while it has no result; NULL: nothing is pruned */
 };
 struct tutti_history {
   struct tutti_record *records; /* [asked] */

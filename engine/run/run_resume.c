@@ -127,9 +127,12 @@ enum tutti_status tutti_manager_replay(struct tutti_manager *manager) {
       TUTTI_TRY_OUT(context, tutti_manager_ask(manager));
     TUTTI_TRY_OUT(context, tutti_manager_tell(manager, order[history->told]));
   }
+  TUTTI_TRY_OUT(context, tutti_cancel_recall(manager));
   for (uint64_t i = 0; i < asked; i++) {
     if (history->records[i].done)
       tutti_manager_note_best(manager, i);
+    else if (history->records[i].cancelled)
+      TUTTI_TRY_OUT(context, tutti_manager_fail_cancelled(manager, i));
     else
       TUTTI_TRY_OUT(context, tutti_manager_submit(manager, i));
   }

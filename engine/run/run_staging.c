@@ -137,7 +137,7 @@ static enum tutti_status visit_trial(void *argument, tutti_context *context, uin
   const struct visiting visiting = {.visit = visit, .visitor = visitor};
   char *path, *name;
   enum tutti_status status = tutti_run_parent_file(context, staging->directory, trial, request, &path, &name);
-  if (status == TUTTI_OK && path)
+  if (status == TUTTI_OK && path && access(path, R_OK) == 0) /* without it, the worker says what it lacks */
     status = visit_file(&visiting, context, name, path, NULL);
   tutti_free(path);
   tutti_free(name);

@@ -8,6 +8,7 @@
 #include "run_learners.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <tutti/safetensors.h>
 #include <unistd.h>
@@ -113,6 +114,16 @@ out:
   return status;
 }
 
+/* Weights that are gone, or are not those that were recorded, cost the child and not the run. The context's error says
+   which file it is. */
+static enum tutti_status fail_child(tutti_context *context, uint64_t parent) {
+  char why[512];
+  (void)snprintf(why, sizeof why, "%s", tutti_error_message(context));
+  tutti_error_clear(context);
+  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "the weights of its parent, trial %" PRIu64 ", are not there: %s",
+                    parent, why);
+}
+
 enum tutti_status tutti_run_parent_read(tutti_context *context, const char *directory, uint64_t trial,
                                         const json_t *parent, tutti_tensors **weights) {
   json_int_t number, bytes, checksum;
@@ -128,7 +139,5 @@ enum tutti_status tutti_run_parent_read(tutti_context *context, const char *dire
   if (sent)
     (void)unlink(own);
   tutti_free(own);
-  return status == TUTTI_OK
-             ? TUTTI_OK
-             : tutti_error_prefix(context, status, "the weights of its parent, trial %" PRIu64 ": ", (uint64_t)number);
+  return status == TUTTI_ERROR_IO || status == TUTTI_ERROR_CORRUPT ? fail_child(context, (uint64_t)number) : status;
 }

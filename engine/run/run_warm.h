@@ -16,8 +16,8 @@ tutti_run_check_warm(tutti_context *context, const struct tutti_experiment *expe
 TUTTI_NODISCARD enum tutti_status tutti_run_parent_print(tutti_context *context, const struct tutti_history *history,
                                                          uint64_t trial, char **text);
 /* Read the weights for a trial from a run's directory, or from one in place of it, where they lie in the trial's own
-   folder and are removed. The caller destroys *weights. TUTTI_ERROR_CORRUPT: they are not those that were recorded;
-   TUTTI_ERROR_IO. */
+   folder and are removed. The caller destroys *weights. TUTTI_ERROR_USAGE: they are gone, or are not those
+   that were recorded. */
 TUTTI_NODISCARD enum tutti_status tutti_run_parent_read(tutti_context *context, const char *directory, uint64_t trial,
                                                         const json_t *parent, tutti_tensors **weights);
 /* Where a request's weights are in the run's directory, and the name under which a worker looks for them in one that is

@@ -172,6 +172,10 @@ enum tutti_status tutti_training_reply(tutti_context *context, const struct tutt
   const struct tutti_trial_kind *kind = training->kind;
   bool pruned = outcome->state == TUTTI_STATE_PRUNED;
   bool nothing = kind->has_weights && !outcome->weights && !pruned;
+  if (training->stopped && json_is_true(json_object_get(training->stop, "cancelled"))) {
+    outcome->state = TUTTI_STATE_FAILED;
+    (void)snprintf(outcome->failure, sizeof outcome->failure, "cancelled");
+  }
   if (result == TUTTI_OK && outcome->state != TUTTI_STATE_FAILED && !nothing) {
     loss = outcome->value;
     if (kind->write)

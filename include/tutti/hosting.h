@@ -87,6 +87,9 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_executor_wait(tutti_context *c
    plugin cannot, or no worker trains it. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_executor_stop(tutti_context *context, tutti_executor *executor,
                                                                 uint64_t trial, const char *text);
+/* End a training without its worker's consent; its reply comes as ever. Does nothing if the executor ends none. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_executor_end(tutti_context *context, tutti_executor *executor,
+                                                               uint64_t trial);
 /* Seconds of the clock by which its trainings take time. */
 TUTTI_API double tutti_executor_clock(const tutti_executor *executor);
 /* What came of the workers, as a JSON object; NULL if the plugin says nothing. Free *json with tutti_free. */

@@ -26,7 +26,8 @@ enum tutti_run_file {
   TUTTI_RUN_FILE_NEXT,      /* the ensemble while it is replaced */
   TUTTI_RUN_FILE_LIVE,      /* what the workers are at, as JSON; it is there while the run is at work */
   TUTTI_RUN_FILE_POOLS,     /* of several runs that are one pool: which they are, as JSON */
-  TUTTI_RUN_FILE_RUNS       /* folder: these runs, numbered from 1 */
+  TUTTI_RUN_FILE_RUNS,      /* folder: these runs, numbered from 1 */
+  TUTTI_RUN_FILE_CANCEL     /* folder: an empty file for each trial that is to be cancelled, until it is */
 };
 /* The path that a file has, or would have, in a run directory; free *path with tutti_free. TUTTI_ERROR_USAGE: `file` is
    none of the above. */
@@ -80,6 +81,12 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_run_profile(tutti_context *con
    written. Takes the recipe, also on failure. *summary says what would be done. TUTTI_ERROR_USAGE as for tutti_run. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_run_check(tutti_context *context, tutti_recipe *recipe,
                                                             char **summary);
+/* Have a run's trials trials[count] cancelled, which have no result yet: the manager at work in `directory` ends their
+   trainings and records them as failed, within a second or two; if none is at work (*running is false), the next one does
+   so before it trains anything. Returns at once. TUTTI_ERROR_USAGE: it is no run, or one of them is not a trial of it
+   that is still to be trained; then none is cancelled. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_run_cancel(tutti_context *context, const char *directory,
+                                                             size_t count, const uint64_t *trials, bool *running);
 /* Be a worker, as `tutti worker` is: answer the requests of a run in `directory` on a descriptor until it ends. Returns
    an exit code. */
 TUTTI_API int tutti_worker_main(tutti_context *context, const char *directory, int descriptor);

@@ -59,12 +59,17 @@ static enum tutti_status executor_stop_local(void *self, tutti_context *context,
   return TUTTI_OK;
 }
 
+static enum tutti_status executor_end_local(void *self, tutti_context *context, uint64_t trial) {
+  return crew_end(((struct executor_local *)self)->crew, context, trial);
+}
+
 static const struct tutti_executor_ops executor_local_ops = {
     .size = sizeof executor_local_ops,
     .capacity = executor_capacity_local,
     .submit = executor_submit_local,
     .wait = executor_wait_local,
     .stop = executor_stop_local,
+    .end = executor_end_local,
 };
 
 static const struct tutti_descriptor executor_local_descriptor = {

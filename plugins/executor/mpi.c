@@ -74,7 +74,8 @@ struct executor_mpi {
   bool begun;      /* the manager has begun to ask for trials */
   double listened; /* when it last looked for messages */
   struct mpi_task *queue, **queue_end;
-  size_t next; /* the rank that is looked at first for a free worker */
+  struct mpi_task *ended; /* that were taken out of the queue, and have no reply yet */
+  size_t next;            /* the rank that is looked at first for a free worker */
   struct crew_devices devices;
 };
 
@@ -112,6 +113,15 @@ static bool say_goodbye(struct executor_mpi *self) {
   return heard + 1 == self->wire.size;
 }
 
+static void free_tasks(struct mpi_task *task) {
+  while (task) {
+    struct mpi_task *next = task->next;
+    tutti_free(task->request);
+    tutti_free(task);
+    task = next;
+  }
+}
+
 static void executor_destroy_mpi(void *instance) {
   struct executor_mpi *self = instance;
   depot_release(&self->depot);
@@ -120,11 +130,8 @@ static void executor_destroy_mpi(void *instance) {
   else if (self->begun)
     tell_all(self, WIRE_REST);
   wire_close(&self->wire);
-  for (struct mpi_task *task = self->queue, *next; task; task = next) {
-    next = task->next;
-    tutti_free(task->request);
-    tutti_free(task);
-  }
+  free_tasks(self->queue);
+  free_tasks(self->ended);
   tutti_free(self->agents);
   crew_devices_release(&self->devices);
   tutti_free(self);
@@ -380,6 +387,18 @@ static enum tutti_status executor_submit_mpi(void *instance, tutti_context *cont
   return dispatch(self, context);
 }
 
+/* The reply of a request that was taken out of the queue. */
+static enum tutti_status reply_for_ended(struct executor_mpi *self, tutti_context *context, struct tutti_reply *reply) {
+  struct mpi_task *task = self->ended;
+  struct tutti_reply said = {.size = sizeof said, .kind = TUTTI_REPLY_LOST, .trial = task->trial};
+  TUTTI_TRY(context, tutti_strdup(context, "it was ended before it began", &said.text));
+  self->ended = task->next;
+  task->next = NULL;
+  free_tasks(task);
+  TUTTI_GIVE(reply, &said);
+  return TUTTI_OK;
+}
+
 static enum tutti_status executor_wait_mpi(void *instance, tutti_context *context, double timeout,
                                            struct tutti_reply *reply) {
   static const double least = 20e-6, most = 1e-3;
@@ -387,6 +406,8 @@ static enum tutti_status executor_wait_mpi(void *instance, tutti_context *contex
   double end = timeout < 0 ? INFINITY : tutti_clock() + timeout, pause = least;
   const struct tutti_reply none = {.size = sizeof none, .kind = TUTTI_REPLY_NONE};
   TUTTI_GIVE(reply, &none);
+  if (self->ended)
+    return reply_for_ended(self, context, reply);
   for (;;) {
     bool any;
     TUTTI_TRY(context, take_message(self, context, &any, reply));
@@ -402,14 +423,38 @@ static enum tutti_status executor_wait_mpi(void *instance, tutti_context *contex
   }
 }
 
-/* Each agent looks whether it has the trial. */
-static enum tutti_status executor_stop_mpi(void *instance, tutti_context *context, uint64_t trial, const char *text) {
-  struct executor_mpi *self = instance;
+/* Take a request out of the manager's own queue. */
+static bool take_from_queue(struct executor_mpi *self, uint64_t trial) {
+  struct mpi_task **place = &self->queue;
+  while (*place && (*place)->trial != trial)
+    place = &(*place)->next;
+  struct mpi_task *task = *place;
+  if (!task)
+    return false;
+  *place = task->next;
+  if (!task->next)
+    self->queue_end = place;
+  task->next = self->ended;
+  self->ended = task;
+  return true;
+}
+
+/* A message of this tag to each agent, which looks whether it has the trial. */
+static enum tutti_status tell_agents(struct executor_mpi *self, tutti_context *context, enum wire_tag tag,
+                                     uint64_t trial, const char *text) {
   const struct wire_head head = {.trial = trial};
   for (int rank = 1; rank < self->wire.size; rank++)
     if (depot_is_open(&self->depot, rank))
-      TUTTI_TRY(context, wire_send_text(&self->wire, context, rank, WIRE_STOP, &head, text));
+      TUTTI_TRY(context, wire_send_text(&self->wire, context, rank, tag, &head, text));
   return TUTTI_OK;
+}
+
+static enum tutti_status executor_stop_mpi(void *instance, tutti_context *context, uint64_t trial, const char *text) {
+  return tell_agents(instance, context, WIRE_STOP, trial, text);
+}
+
+static enum tutti_status executor_end_mpi(void *instance, tutti_context *context, uint64_t trial) {
+  return take_from_queue(instance, trial) ? TUTTI_OK : tell_agents(instance, context, WIRE_END, trial, "");
 }
 
 /* {"ranks": [{"host", "workers", "trainings"}]}; hosts' names have no quotes. */
@@ -437,6 +482,7 @@ static const struct tutti_executor_ops executor_mpi_ops = {
     .describe = executor_describe_mpi,
     .serve = executor_serve_mpi,
     .stop = executor_stop_mpi,
+    .end = executor_end_mpi,
 };
 
 static const struct tutti_descriptor executor_mpi_descriptor = {

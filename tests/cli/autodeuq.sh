@@ -74,7 +74,8 @@ grep -qE '^size = 5\b' toy/recipe.ini || complain "toy: expected 5 members at mo
 
 # Its noise has variance 1/4 on [-30, -20] and 1 on [20, 30]; 133 training rows each. The network that was tuned by hand fits it; a
 # search needs hundreds of networks.
-tutti run "$ini/toy-initialisations.ini" --set run.budget=6 --out fitted
+# At least three members: on some processors the best of the six alone has the least loss, and then nothing is epistemic.
+tutti run "$ini/toy-initialisations.ini" --set run.budget=6 --set selector.min_size=3 --out fitted
 expect_code 0
 awk 'BEGIN { print "x0"; for (x = -40; x <= 40; x += 0.5) print x }' >grid.csv
 tutti predict fitted grid.csv

@@ -1,10 +1,7 @@
 #!/bin/bash
 # Networks of images in backend cuda on an emulated GPU, as a run uses it: neural ensemble search on images of 8 x 8 by
 # workers that train several networks at once, killed and resumed, the same bits; and beside backend cpu.
-. "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
-emulated=$TUTTI_TEST_BUILDDIR/tests/cuda/.libs
-[ -e "$emulated/backend-cuda.so" ] || { echo "skipped: no C++ compiler to emulate a GPU with"; exit 77; }
-export TUTTI_PLUGIN_PATH=$emulated:$TUTTI_PLUGIN_PATH
+. "$TUTTI_TEST_SRCDIR/tests/cli/cuda-harness.sh"
 
 # make_images PREFIX COUNT: an idx file of COUNT images of 8 x 8, and one of their labels 0, 1, 2; the label darkens a third.
 make_images() {
@@ -25,42 +22,12 @@ small=("$TUTTI_TEST_SRCDIR/ini/nes/fashion-mnist-small.ini" --set data.path=imag
   --set run.budget=5 --set run.window=3 --set hyperparameters.epochs=2 --set hyperparameters.batch_size=15
   --set hyperparameters.augment_flip=yes --set selector.size=2 --set space.cells=3 --set space.channels=4 --quiet)
 
-tutti run "${small[@]}" --set backend.plugin=cuda --workers 1 --out whole
-expect_code 0
-checks=$((checks + 1))
-[ "$(compgen -G "whole/trials/*/validation.npy" | wc -l)" = 5 ] || complain "expected 5 trials"
+run_whole 5 "${small[@]}"
+run_torn "${small[@]}"
+run_beside 1e-3 "${small[@]}"
 
-what="tutti run, killed"
-"$TUTTI_PROGRAM" run "${small[@]}" --set backend.plugin=cuda --workers 2 --out torn >/dev/null 2>&1 &
-manager=$!
-for ((i = 0; i < 400; i++)); do
-  ! compgen -G "torn/trials/*/validation.npy" >/dev/null || break
-  sleep 0.05
-done
-kill -9 $manager
-wait $manager 2>/dev/null
-tutti run "${small[@]}" --set backend.plugin=cuda --out torn --resume
-expect_code 0
-for file in whole/trials/*/validation.npy whole/trials/*/weights.safetensors; do
-  checks=$((checks + 1))
-  cmp -s "$file" "torn/${file#whole/}" || complain "$file is another one in the run that was killed"
-done
-
-# Beside backend cpu: the same candidates, and predictions that agree.
-tutti run "${small[@]}" --workers 1 --out beside
-expect_code 0
-what='predictions of cuda and cpu'
-cat >close.py <<'EOF'
-import glob, numpy, sys
-for path in glob.glob("whole/trials/*/validation.npy"):
-    one, other = numpy.load(path), numpy.load(path.replace("whole", "beside"))
-    if not numpy.allclose(one, other, rtol=1e-3, atol=1e-3):
-        sys.exit(f"{path}: {abs(one - other).max()}")
-EOF
-find_numpy
-"$python" close.py >out 2>err
-code=$?
-expect_code 0
+strike "${small[@]}" --set run.budget=7 --set hyperparameters.epochs=12
+expect_out "7 of 7 done"
 
 # A device that is too small is refused with need and limit, before anything is trained.
 TUTTI_EMULATED_MEMORY=8 tutti run "${small[@]}" --set backend.plugin=cuda --out none

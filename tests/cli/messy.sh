@@ -161,6 +161,28 @@ tutti validate dates.ini --set data.path=compact.csv --set data.target=y --set "
 expect_code 2
 expect_err "row 0, column 'back': expected a date, written as %d%m%Y (data.date_formats), found '1012024'"
 
+# Dates in another order and decimal commas between commas are not guessed, but they are not passed over either.
+printf 'sold,built,when,area,y\n' >written.csv
+for i in $(seq 10 31); do printf '%s.03.2024,3/%s/24,0%s/04/2024,"%s,5",%s\n' "$i" "$i" $((i % 9 + 1)) "$i" "$i"; done >>written.csv
+tutti validate plain.ini --set data.path=written.csv --set data.target=y
+expect_code 0
+expect_out "note: 'sold': its texts look like dates, as '10.03.2024'; data.date_formats = sold = %d.%m.%Y reads them as such" \
+  "'built': its texts look like dates, as '3/10/24'; data.date_formats = built = %m/%d/%y reads" \
+  "data.date_formats = when = %d/%m/%Y or %m/%d/%Y reads" \
+  "'area': its texts are numbers with decimal commas, as '10,5'; data.decimal = comma reads them as such"
+tutti validate plain.ini --set data.path=written.csv --set data.target=y --set data.useless=ignore
+expect_out "'sold': its texts look like dates" "'sold': it has another text in every row; it is left out"
+tutti validate plain.ini --set data.path=written.csv --set data.target=y --set data.decimal=comma \
+  --set "data.date_formats=sold = %d.%m.%Y, built = %m/%d/%y, when = %d/%m/%Y"
+expect_code 0
+expect_not_in out "look like dates" "decimal commas"
+printf 'a,b,y\n' >neither.csv
+for i in $(seq 10 30); do printf '%s.03.2024,"%s,2,3",%s\n' $((i % 20 + 1)) "$i" "$i"; done >>neither.csv
+printf '1.2.3.4,"4,5,6",7\n' >>neither.csv
+tutti validate plain.ini --set data.path=neither.csv --set data.target=y
+expect_code 0
+expect_not_in out "look like dates" "decimal commas"
+
 # Long names and values are cut between characters, and columns stay below each other.
 long=$(printf 'αβγδε%.0s' 1 2 3 4 5 6)
 printf '%s,y\n' "$long" >greek.csv
@@ -216,6 +238,34 @@ tutti predict run with.csv
 expect_code 0
 expect_err "1 of 2 rows cannot be read; their predictions are left empty, and there are no metrics"
 expect_not_in err "have no target"
+# A wrong quote costs its line alone, wherever the next quote stands, and so does a zero byte.
+good=$(sed -n 2p good.csv)
+{
+  sed -n 1,2p good.csv
+  printf '7;2023-05-05;"Bern;33,5;CHF\n%s\n7;2023-05-05;"Bern;33,5;CHF\n%s\n7;2023-05-05;5" wide;33,5;CHF\n' "$good" "$good"
+  printf '7;2023-05-05;"Bern;\n33,5;CHF"\n%s\n7;2023-05-05;B\0rn;33,5;CHF\n%s\n"7;2023-05-05;Bern\n%s\n' "$good" "$good" "$good"
+} >quotes.csv
+tutti predict run quotes.csv
+expect_code 0
+expect_err "quotes.csv:3: row 1: a quote inside a cell" "quotes.csv:5: row 3:" "quotes.csv:7: row 5: a quote inside a cell" \
+  "quotes.csv:8: row 6: expected 5 cells" "quotes.csv:9: row 7:" "quotes.csv:11: row 9: expected text, found a zero byte" \
+  "quotes.csv:13: row 11: a quote that opens in this row is never closed" "7 of 13 rows cannot be read"
+sed 1d out | grep -v ',,' | sed 's/^[0-9]*//' | sort -u >some
+checks=$((checks + 1))
+if [ "$(sed 1d out | grep -vc ',,')" != 6 ] || [ "$(wc -l <some)" != 1 ] || ! sed -n 1p all | cmp -s - some; then
+  complain "rows beside a wrong quote are not predicted as they are without it"
+fi
+tutti predict run quotes.csv --strict
+expect_code 2
+expect_err "quotes.csv:3: a quote inside a cell"
+printf 'id;sold;city;area;currency\n1;2023-05-05;Bern;33,5;"CHF\n2;2023-05-05;Bern;33,5;CHF\n' >last.csv
+tutti predict run last.csv --strict
+expect_code 2
+expect_err "last.csv:2: a quote that opens in this row is never closed: the file ends inside a quoted cell"
+printf 'id;"sold;city;area;currency\n%s\n' "$good" >header.csv
+tutti predict run header.csv
+expect_code 2
+expect_err "header.csv:1: a quote that opens in this row is never closed"
 printf 'id;sold;city;area;currency\n1;2023-05-05\n' >none.csv
 tutti predict run none.csv
 expect_code 2

@@ -169,6 +169,22 @@ expect_page half.html
 expect_in half.html "<svg"
 expect_not_in half.html "Without pictures"
 
+# One model without a variance: no diagrams of what it does not give, and no empty lines of metrics.
+regression_recipe | sed 's/^\[space\]/[head]\nkind = linear\n[space]/; s/^plugin = forward/plugin = top-m/; s/^size = .*/size = 1/' >point.ini
+tutti run point.ini --out point
+expect_code 0
+expect_out "  without a value: nll " " coverage-95"
+expect_equal "lines of metrics in vain" "$(grep -c '^  nll\|^  coverage' out)" 0
+tutti evaluate point --json
+expect_json null 0 metrics 0 value
+tutti report point --to point.html
+expect_code 0
+expect_page point.html
+expect_in point.html "The ensemble is as sure of one row as of any other." "The members give no variance, so there are no intervals." \
+  "own ensemble has 1 member."
+expect_not_in point.html ">outside<" "quantile of the prediction"
+expect_equal "metrics without a value" "$(column point.html.csv/point-metrics.csv metric | grep -c nll)" 0
+
 # Errors.
 tutti report
 expect_usage_error "run directories"

@@ -94,6 +94,19 @@ tutti run sleep.ini --out short --workers 1 --resume --quiet --set run.time=inf 
 expect_code 0
 expect_json 1 trials 'done'
 
+# So short that nothing begins; with more time it does. A smaller time than was worked is refused, and nothing else is said.
+for way in leave stop; do
+  tutti run time.ini --out brief-$way --workers 1 --set run.time=0.001 --set run.unfinished=$way
+  expect_code 2
+  expect_err "run.time: 0.001 s were over before one training had begun" "--resume --set run.time="
+  tutti run time.ini --out brief-$way --workers 1 --resume --quiet --set run.time=3 --set run.unfinished=$way
+  expect_code 0
+done
+tutti run time.ini --out brief-leave --workers 1 --resume --set run.time=0.5
+expect_code 2
+expect_err "run.time: brief-leave has worked for" "and 0.5 s are asked for"
+expect_not_in err "used up"
+
 # Or what is in training stops with its epoch, and may be a member. It goes on nowhere, and is as it was when its torn files
 # are made again.
 sed 's/^time = .*/time = 6\nunfinished = stop/; s/^epochs = .*/epochs = 1000000\nbatch_size = 1/' time.ini >stop.ini
@@ -123,6 +136,15 @@ checks=$((checks + 3))
 cmp -s before.txt after.txt || complain "expected the same trials"
 cmp -s stopped/trials/000000/weights.safetensors again/trials/000000/weights.safetensors || complain "expected the same weights"
 cmp -s stopped/trials/000000/validation.npy again/trials/000000/validation.npy || complain "expected the same predictions"
+# A training that stops in its first fold keeps nothing, and it is said why there is no ensemble. Those in later folds are left out.
+tutti run stop.ini --out stopped-fold --workers 1 --set data.folds=3
+expect_code 1
+expect_err "none of 1 trials finished" "pruned or stopped" "with data.folds there are none to keep"
+checks=$((checks + 1))
+[ ! -e stopped-fold/trials/000000/weights.safetensors ] || complain "expected no weights of one fold"
+tutti run stop.ini --out stopped-folds --workers 1 --set data.folds=3 --set hyperparameters.epochs=30 --set hyperparameters.batch_size=8
+expect_code 0
+expect_out "Ensemble of"
 # Trainings of a backend that reports no epochs end by themselves, or are left out.
 tutti run sleep.ini --out deaf --workers 2 --set run.unfinished=stop --set run.time=1
 expect_code 0

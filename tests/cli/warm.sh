@@ -102,6 +102,28 @@ for trial in "$parent" "$child" "$grandchild"; do
     complain "expected the old weights of trial $trial"
 done
 
+# Parents whose weights somebody removes during the run, or tears: their children fail, and the run goes on.
+for way in 'rm -f' 'truncate -s 9'; do
+  gone="gone-${way%% *}"
+  what="parents' weights: $way"
+  "$TUTTI_PROGRAM" run nes-re.ini --out "$gone" --workers 2 --set hyperparameters.epochs=200 >out 2>err </dev/null &
+  manager=$!
+  while kill -0 $manager 2>/dev/null; do
+    # Only those that are recorded: others are being written.
+    for trial in $(sql "$gone" "SELECT number FROM trials WHERE state = 'finished'" 2>/dev/null); do
+      file=$(folder_of "$gone" "$trial")/weights.safetensors
+      # shellcheck disable=SC2086
+      [ ! -e "$file" ] || $way "$file"
+    done
+  done
+  wait $manager
+  code=$?
+  expect_code 0
+  expect_out '18 done, ' 'failed' 'the weights of its parent, trial ' 'are not there' 'Ensemble of'
+  checks=$((checks + 1))
+  [ "$(count "$gone" "state = 'failed' AND parent IS NULL")" -eq 0 ] || complain 'expected that only children fail'
+done
+
 # Models of folds start from the parent's models of the same folds.
 tutti run nes-re.ini --out folds --workers 2 --quiet --set data.folds=3 --set run.budget=9
 expect_code 0

@@ -194,45 +194,6 @@ static void check_cancel(struct conform *conform) {
     conform_skip(conform, "it reports no epochs");
 }
 
-/* --- many at once --- */
-
-enum { MANY = 5 };
-
-struct ends {
-  unsigned count[MANY];
-};
-
-static void on_done(void *argument, size_t index) { ((struct ends *)argument)->count[index]++; }
-
-static void check_many(struct conform *conform) {
-  struct subject subject;
-  struct tutti_outcome together[MANY], alone;
-  struct tutti_outcome *outcomes[MANY];
-  struct tutti_job jobs[MANY];
-  const struct tutti_job *pointers[MANY];
-  struct ends ends = {{0}};
-  open_subject(conform, &subject);
-  REQUIRE(conform, tutti_backend_capacity(subject.backend) >= 1, "its capacity is 0");
-  for (size_t i = 0; i < MANY; i++) {
-    together[i] = (struct tutti_outcome){.size = sizeof together[i]};
-    outcomes[i] = &together[i];
-    jobs[i] = subject.job;
-    jobs[i].seed = jobs[i].trial = 20 + i;
-    pointers[i] = &jobs[i];
-  }
-  tutti_threads_set(conform->context, 3);
-  TRY(conform, tutti_backend_train_many(conform->context, subject.backend, MANY, pointers, outcomes, on_done, &ends));
-  tutti_threads_set(conform->context, 1);
-  for (size_t i = 0; i < MANY; i++) {
-    REQUIRE(conform, ends.count[i] == 1, "job %zu was reported as done %u times", i, ends.count[i]);
-    subject.job = jobs[i];
-    alone = train(conform, &subject);
-    require_same(conform, &alone, &together[i], "trained alone and with others");
-    tutti_tensors_destroy(alone.weights), tutti_tensors_destroy(together[i].weights);
-  }
-  close_subject(&subject);
-}
-
 /* --- ops --- */
 
 static void check_ops(struct conform *conform) {
@@ -500,6 +461,7 @@ const struct conform_check conform_backend[] = {
     {"stops when progress says so", check_prune},
     {"cancelling ends a training", check_cancel},
     {"many jobs at once give what each gives alone", check_many},
+    {"jobs that come while others train give what each gives alone", check_queue},
     {"refuses ops that it lacks", check_ops},
     {"refuses what later versions and strangers add", check_later},
     {"starts from given weights", check_initial},

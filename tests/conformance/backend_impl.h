@@ -48,6 +48,8 @@ tutti_split *reversed(struct conform *conform, const struct tutti_task *task, co
 
 /* The checks that stand in files of their own. */
 void check_gradients(struct conform *conform);
+void check_many(struct conform *conform);
+void check_queue(struct conform *conform);
 void check_predictor(struct conform *conform);
 void check_slopes(struct conform *conform);
 

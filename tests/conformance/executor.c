@@ -119,6 +119,34 @@ static void check_stop(struct conform *conform) {
     conform_skip(conform, "it stops nothing");
 }
 
+/* A training that is ended has one end all the same, as has a request that waits behind it, and nobody else's is. */
+static void check_end(struct conform *conform) {
+  struct subject subject;
+  struct tutti_reply reply = {.size = sizeof reply, .kind = TUTTI_REPLY_NONE};
+  open_subject(conform, &subject, 1, 60);
+  const struct tutti_executor_ops *ops = tutti_executor_descriptor(subject.executor)->ops;
+  if (ops->size <= offsetof(struct tutti_executor_ops, end) || !ops->end) {
+    close_subject(&subject);
+    conform_skip(conform, "it ends nothing");
+  }
+  submit(conform, &subject, 6, "hang");
+  for (uint64_t trial = 7; trial < 11; trial++)
+    submit(conform, &subject, trial, "echo");
+  TRY(conform, tutti_executor_end(conform->context, subject.executor, 99));
+  for (double end = now() + 1; now() < end;)
+    TRY(conform, tutti_executor_wait(conform->context, subject.executor, 0.2, &reply));
+  REQUIRE(conform, reply.kind == TUTTI_REPLY_NONE, "trial %" PRIu64 " came out of turn: %s", reply.trial, reply.text);
+  TRY(conform, tutti_executor_end(conform->context, subject.executor, 10));
+  expect(conform, &subject, 10, TUTTI_REPLY_LOST, NULL);
+  TRY(conform, tutti_executor_end(conform->context, subject.executor, 6));
+  expect(conform, &subject, 6, TUTTI_REPLY_LOST, NULL);
+  submit(conform, &subject, 11, "echo");
+  for (uint64_t trial = 7; trial < 12; trial++)
+    if (trial != 10)
+      expect(conform, &subject, trial, TUTTI_REPLY_DONE, "echo");
+  close_subject(&subject);
+}
+
 /* Every trial gets one end, whatever the number of workers. */
 static void check_echo(struct conform *conform) {
   for (size_t workers = 1; workers <= 3; workers++) {
@@ -278,6 +306,7 @@ const struct conform_check conform_executor[] = {
     {"one worker works in order", check_order},
     {"progress is passed on", check_progress},
     {"a worker hears that it is to stop", check_stop},
+    {"a training that is ended", check_end},
     {"requests and replies of 3 MiB", check_large},
     {"a worker that dies is a lost trial and a new worker", check_crash},
     {"a worker that hangs is timed out, and a new worker", check_hang},

@@ -5,6 +5,7 @@ tutti_conform_SOURCES += %D%/acquisition.c
 tutti_conform_SOURCES += %D%/backend.c
 tutti_conform_SOURCES += %D%/backend_gradients.c
 tutti_conform_SOURCES += %D%/backend_impl.h
+tutti_conform_SOURCES += %D%/backend_many.c
 tutti_conform_SOURCES += %D%/backend_predictor.c
 tutti_conform_SOURCES += %D%/backend_subject.c
 tutti_conform_SOURCES += %D%/builder.c

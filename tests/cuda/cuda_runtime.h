@@ -1,5 +1,6 @@
 /* cuda_runtime.h - stands in for CUDA's own in tests: the words of kernels and the calls of the runtime that backend
-   cuda uses, on a host without a GPU (emulation.c). A kernel's threads are fibers of one thread of the host, which go on in a
+   cuda uses, on a host without a GPU (emulation.c). A kernel's threads are fibers of one thread of the host, which
+   go on in a
    random order between barriers: a barrier that is missing shows as a wrong number. Shared and device memory begin as
    NaN. Nothing of this is ever installed.
 
@@ -8,9 +9,10 @@
 
    What the emulated machine is like stands in the environment: TUTTI_EMULATED_DEVICES (1; 0: no device; -1: no driver;
    CUDA_VISIBLE_DEVICES chooses among them), TUTTI_EMULATED_MAJOR (9, of the compute capability), TUTTI_EMULATED_MEMORY
-   (1024 MiB), TUTTI_EMULATED_SEED (1, of the order of fibers), TUTTI_EMULATED_THREADS (64, the most of a block that
+   (1024 MiB), TUTTI_EMULATED_TAKEN (0 MiB, by other programs), TUTTI_EMULATED_SEED (1, of the order of fibers),
+   TUTTI_EMULATED_THREADS (64, the most of a block that
    compute), TUTTI_EMULATED_BLOCKS (2, to a multiprocessor), TUTTI_EMULATED_GRAPHS (1; 0: nothing can be captured),
-   TUTTI_EMULATED_FAULT (set: a launch fails; a path: a kernel that runs fails when that file is there, which
+   TUTTI_EMULATED_FAULT (set: a launch fails; a path: a kernel that begins or runs fails when that file is there, which
    it removes), TUTTI_EMULATED_LOG (a file that each process which begins with a device adds a line to: the device and
    its number). */
 #ifndef EMULATED_CUDA_RUNTIME_H

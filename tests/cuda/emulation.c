@@ -137,6 +137,9 @@ const char *cudaGetErrorString(cudaError_t error) {
 
 static size_t allocated;
 
+/* What other programs have of it. */
+static size_t taken_memory(void) { return (size_t)setting("TUTTI_EMULATED_TAKEN", 0) << 20; }
+
 /* The block before what is handed out says how large it is. */
 enum { BEFORE = 64 };
 
@@ -160,7 +163,7 @@ cudaError_t cudaMalloc(void **memory, size_t bytes) {
   *memory = NULL;
   if (state_of_device() != cudaSuccess)
     return state_of_device();
-  if (__atomic_add_fetch(&allocated, bytes, __ATOMIC_SEQ_CST) > total_memory()) {
+  if (__atomic_add_fetch(&allocated, bytes, __ATOMIC_SEQ_CST) + taken_memory() > total_memory()) {
     (void)__atomic_sub_fetch(&allocated, bytes, __ATOMIC_SEQ_CST);
     return cudaErrorMemoryAllocation;
   }
@@ -186,7 +189,8 @@ cudaError_t cudaFree(void *memory) {
 
 cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total) {
   *total = total_memory();
-  *free_bytes = *total - __atomic_load_n(&allocated, __ATOMIC_SEQ_CST);
+  size_t used = __atomic_load_n(&allocated, __ATOMIC_SEQ_CST) + taken_memory();
+  *free_bytes = used < *total ? *total - used : 0;
   return state_of_device();
 }
 
@@ -250,7 +254,7 @@ static cudaError_t run_kernel(const struct emulated_launch *launch) {
   const char *fault = getenv("TUTTI_EMULATED_FAULT");
   cudaError_t error = cudaErrorLaunchFailure;
   (void)__atomic_add_fetch(&kernels, 1, __ATOMIC_SEQ_CST);
-  if (!fault || fault[0] == '/')
+  if (!fault || (fault[0] == '/' && !emulated_fault()))
     error = emulated_run_grid(launch, (uint64_t)setting("TUTTI_EMULATED_SEED", 1));
   (void)__atomic_sub_fetch(&kernels, 1, __ATOMIC_SEQ_CST);
   if (error != cudaSuccess && fault && fault[0] == '/')
@@ -287,6 +291,8 @@ static void *run_stream(void *argument) {
     struct work *work = stream->first;
     cudaError_t error = stream->error;
     (void)pthread_mutex_unlock(&stream->lock);
+    if (error == cudaSuccess)
+      error = state_of_device();
     if (error == cudaSuccess)
       error = do_work(work);
     ended = work->kind == WORK_END;
@@ -378,7 +384,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
     (void)pthread_cond_wait(&stream->news, &stream->lock);
   cudaError_t error = stream->error;
   (void)pthread_mutex_unlock(&stream->lock);
-  return error;
+  return error == cudaSuccess ? state_of_device() : error;
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
@@ -387,7 +393,7 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
   (void)pthread_mutex_lock(&stream->lock);
   cudaError_t error = stream->first ? cudaErrorNotReady : stream->error;
   (void)pthread_mutex_unlock(&stream->lock);
-  return error;
+  return error == cudaSuccess ? state_of_device() : error;
 }
 
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream) {

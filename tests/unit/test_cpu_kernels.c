@@ -93,6 +93,7 @@ static void test_gemm(void **state) {
   for (int mode = 0; mode < 16; mode++) /* several blocks of depth; panels of a wide B are packed */
     check_gemm(k, 66, 496, 515 + (size_t)mode, mode % 3 == 0, mode);
   check_gemm(k, 5, 0, 3, false, 0);
+  check_gemm(k, 0, 40, 3, false, 0);
 }
 
 /* Large products give the bits of the others, which check_gemm compares with plain arithmetic; nothing beside C

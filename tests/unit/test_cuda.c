@@ -13,31 +13,13 @@
 #include <stdio.h>
 #include <tutti/tutti.h>
 
-#include "tests/watched.h"
 #include "backends/cpu/cpu_impl.h"
+#include "cuda_sides.h"
+#include "tests/watched.h"
 
-enum { FEATURES = 5, ROWS = 45, HELD = 19, MOST_EPOCHS = 200, OUTPUTS = 2, CLASSES = 3 };
+enum { FEATURES = 5, ROWS = 45, HELD = 19, OUTPUTS = 2, CLASSES = 3 };
 
-#define OK(call)                                                                                                       \
-  do {                                                                                                                 \
-    if ((call) != TUTTI_OK)                                                                                            \
-      fail_msg("%s", tutti_error_message(context));                                                                    \
-  } while (0)
-
-static tutti_context *context;
-static tutti_host *host;
-static struct tutti_task task;
-static tutti_split *train, *validation;
-
-/* One backend, with its parameters. */
-struct side {
-  tutti_backend *backend;
-  tutti_config *config;
-  double losses[MOST_EPOCHS][2]; /* of training and validation rows */
-  size_t epochs, stop_after;
-};
-static struct side cpu, twin, cuda; /* twin: cpu again, with a last bit or two changed */
-static size_t sensitive;            /* networks that amplify these beyond the tolerance */
+static size_t sensitive; /* networks that amplify these beyond the tolerance */
 /* What all jobs are given beside that. */
 static const char *const *frozen;
 static const float *box;
@@ -82,77 +64,19 @@ static void make_task(enum tutti_op head) {
   validation = make_split("validation", HELD, 1);
 }
 
-static void make_side(struct side *side, const char *section, const char *plugin) {
-  struct tutti_backend_setup setup = {.size = sizeof setup, .task = &task};
-  OK(tutti_host_put(context, host, section, TUTTI_KIND_BACKEND, plugin));
-  OK(tutti_backend_create(context, host, section, &setup, &side->backend));
-}
-
 static int begin(void **state) {
-  struct tutti_host_facts facts = {.size = sizeof facts};
-  char emulated[4096];
   (void)state;
-  (void)snprintf(emulated, sizeof emulated, "%s/tests/cuda/.libs", getenv("TUTTI_TEST_BUILDDIR"));
-  make_task(TUTTI_OP_HEAD_GAUSSIAN);
-  OK(tutti_context_create(&context));
-  OK(tutti_plugin_scan_with(context, getenv("TUTTI_PROGRAM")));
-  OK(tutti_plugin_path_add(context, emulated));
-  make_task(TUTTI_OP_HEAD_GAUSSIAN);
-  OK(tutti_host_create(context, &facts, &host));
-  make_side(&cpu, "cpu", "cpu");
-  make_side(&cuda, "cuda", "cuda");
-  make_side(&twin, "twin", "cpu");
+  open_sides(make_task, TUTTI_OP_HEAD_GAUSSIAN);
   return 0;
 }
 
 static int end(void **state) {
   (void)state;
-  tutti_split_destroy(train);
-  tutti_split_destroy(validation);
-  train = validation = NULL;
-  tutti_config_destroy(cpu.config);
-  tutti_config_destroy(cuda.config);
-  tutti_config_destroy(twin.config);
-  tutti_backend_destroy(twin.backend);
-  tutti_backend_destroy(cpu.backend);
-  tutti_backend_destroy(cuda.backend);
-  memset(&cpu, 0, sizeof cpu);
-  memset(&cuda, 0, sizeof cuda);
-  memset(&twin, 0, sizeof twin);
-  tutti_host_destroy(host);
-  tutti_context_destroy(context);
+  close_sides();
   return 0;
 }
 
 /* --- trainings --- */
-
-static bool watch(void *argument, const struct tutti_epoch *epoch) {
-  struct side *side = argument;
-  assert_int_equal(epoch->epoch, side->epochs + 1);
-  if (side->epochs < MOST_EPOCHS) {
-    side->losses[side->epochs][0] = epoch->train_loss;
-    side->losses[side->epochs][1] = epoch->validation_loss;
-  }
-  side->epochs++;
-  return side->epochs != side->stop_after;
-}
-
-/* Parameters as "name=value ...", the same for both. */
-static void configure(const char *settings) {
-  char text[1024], *rest = text, *word;
-  struct side *const sides[] = {&cpu, &cuda, &twin};
-  for (size_t i = 0; i < 3; i++) {
-    tutti_config_destroy(sides[i]->config);
-    OK(tutti_config_create(context, &tutti_backend_descriptor(sides[i]->backend)->params, &sides[i]->config));
-  }
-  (void)snprintf(text, sizeof text, "%s", settings);
-  while ((word = strtok_r(rest, " ", &rest))) {
-    char *value = strchr(word, '=');
-    *value++ = '\0';
-    for (size_t i = 0; i < 3; i++)
-      OK(tutti_config_set(context, sides[i]->config, word, value));
-  }
-}
 
 static struct tutti_job job_of(struct side *side, const tutti_network *network, uint64_t seed) {
   return (struct tutti_job){.size = sizeof(struct tutti_job),
@@ -182,11 +106,6 @@ static struct tutti_outcome train_side(struct side *side, const tutti_network *n
   return outcome;
 }
 
-static void require_close(const char *what, size_t epoch, const char *which, double a, double b, double most) {
-  if (!(fabs(a - b) <= most * fmax(1, fabs(a))) && !(isnan(a) && isnan(b)))
-    fail_msg("%s, epoch %zu, %s: cpu %.9g, cuda %.9g", what, epoch + 1, which, a, b);
-}
-
 enum { FIRST_EPOCHS = 5, NUMBERS = HELD * (2 * OUTPUTS + CLASSES) };
 
 /* Predict, with what is the network's own behind the predictions if it tells; the number of both. */
@@ -214,7 +133,8 @@ static void compare_predictions(const char *what, const tutti_network *network, 
 
 /* Both sides train; every epoch's losses agree, and predictions of what is kept. Networks whose losses jump amplify a
    change of the last bit until nothing agrees any more: these may differ by ten times what they differ from a twin on
-   backend cpu, whose learning rate is changed by 3e-7 of it. So may, by 1e-3, one that met a ReLU's kink after the first
+   backend cpu, whose learning rate is changed by 3e-7 of it. So may, by 1e-3, one that met a ReLU's kink after the
+   first
    epochs, where a last bit decides whether a unit is on. Both are counted. */
 static void compare(const char *what, const tutti_network *network, uint64_t seed, double most) {
   struct tutti_outcome one = train_side(&cpu, network, seed), other = train_side(&cuda, network, seed);
@@ -245,27 +165,6 @@ static void compare(const char *what, const tutti_network *network, uint64_t see
 }
 
 /* --- random networks --- */
-
-static tutti_network *sample(const tutti_space *space, uint64_t index) {
-  struct tutti_random random;
-  tutti_genotype *genotype;
-  tutti_network *network;
-  tutti_random_init(&random, 11, "networks of test_cuda", index);
-  OK(tutti_space_sample(context, space, &random, &genotype));
-  OK(tutti_space_decode(context, genotype, &task, &network));
-  tutti_genotype_unref(genotype);
-  return network;
-}
-
-static tutti_space *open_space(const char *plugin, const char *const (*set)[2]) {
-  struct tutti_space_setup setup = {.size = sizeof setup, .task = &task};
-  tutti_space *space;
-  OK(tutti_host_put(context, host, plugin, TUTTI_KIND_SPACE, plugin));
-  for (; set && (*set)[0]; set++)
-    OK(tutti_host_set(context, host, plugin, (*set)[0], (*set)[1]));
-  OK(tutti_space_create(context, host, plugin, &setup, &space));
-  return space;
-}
 
 /* Optimisers with what else a training may have; 200 steps each, with as many reports as steps where all rows are a
    batch. */
@@ -301,7 +200,7 @@ static void test_trajectories(void **state) {
       char what[512];
       const char *training = trainings[(i + 4 * s) % (sizeof trainings / sizeof trainings[0])];
       make_task(heads[(i + s) % 4]);
-      tutti_network *network = sample(space, i);
+      tutti_network *network = sample(space, "networks of test_cuda", i);
       (void)snprintf(what, sizeof what, "%s %zu, %s", spaces[s].plugin, i, training);
       configure(training);
       compare(what, network, 100 + i, 1e-4);
@@ -385,17 +284,6 @@ static void test_draws(void **state) {
 
 enum { POOL = 7 };
 
-static void on_done(void *argument, size_t index) { ((unsigned *)argument)[index]++; }
-
-static bool same_weights(const tutti_tensors *one, const tutti_tensors *other) {
-  for (size_t i = 0; i < tutti_tensors_count(one); i++) {
-    const struct tutti_tensor *a = tutti_tensors_at(one, i), *b = tutti_tensors_at(other, i);
-    if (a->bytes != b->bytes || memcmp(a->data, b->data, a->bytes) != 0)
-      return false;
-  }
-  return tutti_tensors_count(one) == tutti_tensors_count(other);
-}
-
 /* A network of `width` units with batch norm and dropout, so that every kind of sum and draw is there. */
 static tutti_network *hand_made(int32_t width) {
   tutti_network *network;
@@ -434,10 +322,10 @@ static void test_pool(void **state) {
     outcomes[i] = &together[i];
     pointers[i] = &jobs[i];
   }
-  OK(tutti_backend_train_many(context, cuda.backend, POOL, pointers, outcomes, on_done, ends));
-  assert_true(setenv("TUTTI_EMULATED_SEED", "99", 1) == 0 && setenv("TUTTI_EMULATED_THREADS", "128", 1) == 0);
-  tutti_backend_destroy(cuda.backend);
-  make_side(&cuda, "another", "cuda");
+  OK(tutti_backend_train_many(context, cuda.backend, POOL, pointers, outcomes, count_end, ends));
+  emulate("TUTTI_EMULATED_SEED", "99");
+  emulate("TUTTI_EMULATED_THREADS", "128");
+  make_cuda_again("another");
   for (size_t i = 0; i < POOL; i++) {
     struct tutti_outcome alone = train_alone(networks[i], i);
     assert_int_equal(ends[i], 1);
@@ -449,77 +337,79 @@ static void test_pool(void **state) {
     tutti_tensors_destroy(together[i].weights);
     tutti_network_destroy(networks[i]);
   }
-  assert_true(unsetenv("TUTTI_EMULATED_SEED") == 0 && unsetenv("TUTTI_EMULATED_THREADS") == 0);
+  emulate("TUTTI_EMULATED_SEED", NULL);
+  emulate("TUTTI_EMULATED_THREADS", NULL);
+}
+
+/* --- forty --- */
+
+enum { FORTY = 40 };
+
+/* Networks of four spaces with eight optimisers, schedules and batch sizes, all at once; then each alone, with its
+   threads in another order and twice as many of them. */
+static void test_forty(void **state) {
+  static struct cpu_config configs[FORTY];
+  static struct tutti_outcome together[FORTY];
+  static struct tutti_job jobs[FORTY];
+  struct tutti_outcome *outcomes[FORTY];
+  const struct tutti_job *pointers[FORTY];
+  tutti_network *networks[FORTY];
+  unsigned ends[FORTY] = {0};
+  tutti_space *opened[sizeof spaces / sizeof spaces[0]];
+  const size_t kinds = sizeof spaces / sizeof spaces[0], settings = sizeof trainings / sizeof trainings[0];
+  (void)state;
+  for (size_t s = 0; s < kinds; s++)
+    opened[s] = open_space(spaces[s].plugin, spaces[s].set);
+  for (size_t i = 0; i < FORTY; i++) {
+    configure(trainings[(i + i / kinds) % settings]);
+    configs[i] = *(const struct cpu_config *)tutti_config_values(cuda.config);
+    configs[i].epochs = 2 + (int64_t)i % 3;
+    networks[i] = sample(opened[i % kinds], "forty networks of test_cuda", i);
+    jobs[i] = job_of(&cuda, networks[i], i);
+    jobs[i].config = &configs[i];
+    jobs[i].progress = NULL;
+    together[i] = (struct tutti_outcome){.size = sizeof together[i]};
+    outcomes[i] = &together[i];
+    pointers[i] = &jobs[i];
+  }
+  OK(tutti_backend_train_many(context, cuda.backend, FORTY, pointers, outcomes, count_end, ends));
+  emulate("TUTTI_EMULATED_SEED", "7");
+  emulate("TUTTI_EMULATED_THREADS", "128");
+  make_cuda_again("forty");
+  for (size_t i = 0; i < FORTY; i++) {
+    struct tutti_outcome alone = {.size = sizeof alone};
+    OK(tutti_backend_train(context, cuda.backend, &jobs[i], &alone));
+    assert_int_equal(ends[i], 1);
+    assert_int_equal(together[i].state, TUTTI_STATE_FINISHED);
+    assert_int_equal(together[i].best_epoch, alone.best_epoch);
+    if (!same_weights(together[i].weights, alone.weights))
+      fail_msg("network %zu has other weights alone than among 39 others", i);
+    tutti_tensors_destroy(alone.weights);
+    tutti_tensors_destroy(together[i].weights);
+    tutti_network_destroy(networks[i]);
+  }
+  for (size_t s = 0; s < kinds; s++)
+    tutti_space_destroy(opened[s]);
+  emulate("TUTTI_EMULATED_SEED", NULL);
+  emulate("TUTTI_EMULATED_THREADS", NULL);
 }
 
 /* --- jobs that come while others train --- */
 
-enum { COMING = 6 };
-
-struct coming {
-  struct tutti_job jobs[COMING];
-  struct tutti_outcome outcomes[COMING];
-  struct side sides[COMING]; /* who is told of epochs */
-  float predictions[COMING][NUMBERS];
-  size_t given, done, most, training; /* most: that were there at once */
-};
-
-/* Three at first, and one more for each that is done. */
-static bool next_coming(void *argument, const struct tutti_job **job, struct tutti_outcome **outcome, size_t *number) {
-  struct coming *coming = argument;
-  if (coming->given == COMING || coming->given == 3 + coming->done)
-    return false;
-  *number = coming->given++;
-  *job = &coming->jobs[*number];
-  *outcome = &coming->outcomes[*number];
-  coming->training++;
-  coming->most = coming->training > coming->most ? coming->training : coming->most;
-  return true;
-}
-
-/* Others still train, and want answers. */
-static void coming_done(void *argument, size_t number) {
-  struct coming *coming = argument;
-  assert_int_equal(coming->outcomes[number].state, TUTTI_STATE_FINISHED);
-  OK(tutti_backend_predict(context, cuda.backend, &coming->jobs[number], coming->outcomes[number].weights, validation,
-                           coming->predictions[number]));
-  coming->training--;
-  coming->done++;
-}
-
 /* The same weights and predictions, to the bit, as alone. */
 static void test_queue(void **state) {
-  static const int32_t widths[COMING] = {40, 5, 200, 3, 17, 64};
+  static const int32_t widths[] = {40, 5, 200, 3, 17, 64};
   static struct coming coming;
-  const struct tutti_job_queue queue = {sizeof queue, &coming, next_coming, coming_done};
-  float alone[NUMBERS];
   (void)state;
-  coming = (struct coming){.given = 0};
-  for (size_t i = 0; i < COMING; i++) {
+  for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++) {
     configure(i == 3 ? "epochs=40 batch_size=16" : "epochs=6 batch_size=16");
-    coming.jobs[i] = job_of(&cuda, hand_made(widths[i]), i);
-    struct cpu_config *own = malloc(sizeof *own);
-    memcpy(own, coming.jobs[i].config, sizeof *own);
-    coming.jobs[i].config = own;
-    coming.jobs[i].progress_argument = &coming.sides[i];
-    coming.outcomes[i].size = sizeof coming.outcomes[i];
+    coming_add(&coming, job_of(&cuda, hand_made(widths[i]), i));
   }
-  OK(tutti_backend_train_queue(context, cuda.backend, &queue));
-  assert_int_equal(coming.done, COMING);
+  OK(coming_train(&coming));
+  assert_int_equal(coming.done, coming.count);
   assert_int_equal(coming.most, 3);
-  size_t numbers = HELD * tutti_predictions_width(task.kind, task.outputs);
-  for (size_t i = 0; i < COMING; i++) {
-    struct tutti_outcome outcome = {.size = sizeof outcome};
-    coming.sides[i].epochs = 0;
-    OK(tutti_backend_train(context, cuda.backend, &coming.jobs[i], &outcome));
-    assert_true(same_weights(outcome.weights, coming.outcomes[i].weights));
-    OK(tutti_backend_predict(context, cuda.backend, &coming.jobs[i], outcome.weights, validation, alone));
-    assert_memory_equal(alone, coming.predictions[i], numbers * sizeof *alone);
-    tutti_tensors_destroy(outcome.weights);
-    tutti_tensors_destroy(coming.outcomes[i].weights);
-    tutti_network_destroy((tutti_network *)(uintptr_t)coming.jobs[i].network);
-    free((void *)(uintptr_t)coming.jobs[i].config);
-  }
+  coming_require_alone(&coming);
+  coming_release(&coming);
 }
 
 /* --- stopping --- */
@@ -553,12 +443,6 @@ static void test_diverged(void **state) {
 
 /* --- what goes wrong --- */
 
-static void must_fail(enum tutti_status status, const char *text) {
-  assert_int_not_equal(status, TUTTI_OK);
-  if (!strstr(tutti_error_message(context), text))
-    fail_msg("\"%s\" lacks \"%s\"", tutti_error_message(context), text);
-}
-
 static void test_refused(void **state) {
   static const char *const lacks[][2] = {
       {"optimiser=lbfgs", "backend.optimiser = lbfgs: backend cuda does not have it"},
@@ -580,15 +464,14 @@ static void test_no_memory(void **state) {
   configure("epochs=1");
   tutti_network *network = hand_made(60000);
   struct tutti_job job = job_of(&cuda, network, 1);
-  assert_true(setenv("TUTTI_EMULATED_MEMORY", "1", 1) == 0);
-  tutti_backend_destroy(cuda.backend);
-  make_side(&cuda, "little", "cuda");
+  emulate("TUTTI_EMULATED_MEMORY", "1");
+  make_cuda_again("little");
   enum tutti_status status = tutti_backend_check(context, cuda.backend, &job);
   assert_int_equal(status, TUTTI_ERROR_MEMORY);
   must_fail(status, "MiB, and the device has 1 MiB: lower batch_size, or take backend cpu");
   status = tutti_backend_train(context, cuda.backend, &job, &outcome);
   must_fail(status, "the device has 1 MiB");
-  assert_true(unsetenv("TUTTI_EMULATED_MEMORY") == 0);
+  emulate("TUTTI_EMULATED_MEMORY", NULL);
   tutti_network_destroy(network);
 }
 
@@ -608,9 +491,9 @@ static void test_waves(void **state) {
     outcomes[i] = &together[i];
     pointers[i] = &jobs[i];
   }
-  assert_true(setenv("TUTTI_EMULATED_MEMORY", "8", 1) == 0);
-  OK(tutti_backend_train_many(context, cuda.backend, 3, pointers, outcomes, on_done, ends));
-  assert_true(unsetenv("TUTTI_EMULATED_MEMORY") == 0);
+  emulate("TUTTI_EMULATED_MEMORY", "8");
+  OK(tutti_backend_train_many(context, cuda.backend, 3, pointers, outcomes, count_end, ends));
+  emulate("TUTTI_EMULATED_MEMORY", NULL);
   for (size_t i = 0; i < 3; i++) {
     if (together[i].state != TUTTI_STATE_FINISHED)
       fail_msg("job %zu: %s", i, together[i].failure);
@@ -627,9 +510,9 @@ static void test_broken_kernel(void **state) {
   configure("epochs=2");
   tutti_network *network = hand_made(4);
   struct tutti_job job = job_of(&cuda, network, 1);
-  assert_true(setenv("TUTTI_EMULATED_FAULT", "always", 1) == 0);
+  emulate("TUTTI_EMULATED_FAULT", "always");
   OK(tutti_backend_train(context, cuda.backend, &job, &outcome));
-  assert_true(unsetenv("TUTTI_EMULATED_FAULT") == 0);
+  emulate("TUTTI_EMULATED_FAULT", NULL);
   assert_int_equal(outcome.state, TUTTI_STATE_FAILED);
   assert_string_equal(outcome.failure, "CUDA: the training kernel failed: unspecified launch failure (error 719)");
   tutti_network_destroy(network);
@@ -645,6 +528,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_members, begin, end),
       cmocka_unit_test_setup_teardown(test_draws, begin, end),
       cmocka_unit_test_setup_teardown(test_pool, begin, end),
+      cmocka_unit_test_setup_teardown(test_forty, begin, end),
       cmocka_unit_test_setup_teardown(test_queue, begin, end),
       cmocka_unit_test_setup_teardown(test_stopped, begin, end),
       cmocka_unit_test_setup_teardown(test_diverged, begin, end),

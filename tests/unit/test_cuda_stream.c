@@ -8,38 +8,23 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 #include <stdio.h>
 #include <tutti/tutti.h>
 
+#include "cuda_sides.h"
 #include "tests/watched.h"
 
 /* Images whose side is even at first, so that strides pad one end more, and odd later.
    Rows leave several over in the last mini-batch: of two, batch norm would keep but the signs, which the last bit may
    turn. */
-enum { SIDE = 10, CHANNELS = 3, ROWS = 31, HELD = 17, MOST_EPOCHS = 24, CLASSES = 4 };
+enum { SIDE = 10, CHANNELS = 3, ROWS = 31, HELD = 17, CLASSES = 4 };
 
-#define OK(call)                                                                                                       \
-  do {                                                                                                                 \
-    if ((call) != TUTTI_OK)                                                                                            \
-      fail_msg("%s", tutti_error_message(context));                                                                    \
-  } while (0)
+static tutti_split *twin_train; /* twin_train: the same rows, changed by 1e-6 of them */
 
-static tutti_context *context;
-static tutti_host *host;
-static struct tutti_task task;
-static tutti_split *train, *validation, *twin_train; /* twin_train: the same rows, changed by 1e-6 of them */
-
-/* One backend, with its parameters. */
-struct side {
-  tutti_backend *backend;
-  tutti_config *config;
-  double losses[MOST_EPOCHS][2]; /* of training and validation rows */
-  size_t epochs, stop_after;
-};
-static struct side cpu, twin, cuda; /* twin: cpu again, on rows with a last bit or two changed */
-static size_t sensitive;            /* networks that differ by more than the tolerance, as their twins do */
+static size_t sensitive; /* networks that differ by more than the tolerance, as their twins do */
 
 /* --- the setting --- */
 
@@ -84,73 +69,21 @@ static void make_task(enum tutti_op head) {
   validation = make_split("validation", HELD, 1, 0);
 }
 
-static void make_side(struct side *side, const char *section, const char *plugin) {
-  struct tutti_backend_setup setup = {.size = sizeof setup, .task = &task};
-  OK(tutti_host_put(context, host, section, TUTTI_KIND_BACKEND, plugin));
-  OK(tutti_backend_create(context, host, section, &setup, &side->backend));
-}
-
 static int begin(void **state) {
-  struct tutti_host_facts facts = {.size = sizeof facts};
-  char emulated[4096];
   (void)state;
-  (void)snprintf(emulated, sizeof emulated, "%s/tests/cuda/.libs", getenv("TUTTI_TEST_BUILDDIR"));
-  OK(tutti_context_create(&context));
-  OK(tutti_plugin_scan_with(context, getenv("TUTTI_PROGRAM")));
-  OK(tutti_plugin_path_add(context, emulated));
-  make_task(TUTTI_OP_HEAD_SOFTMAX);
-  OK(tutti_host_create(context, &facts, &host));
-  make_side(&cpu, "cpu", "cpu");
-  make_side(&cuda, "cuda", "cuda");
-  make_side(&twin, "twin", "cpu");
+  open_sides(make_task, TUTTI_OP_HEAD_SOFTMAX);
   return 0;
 }
 
 static int end(void **state) {
-  struct side *const sides[] = {&cpu, &cuda, &twin};
   (void)state;
-  tutti_split_destroy(train);
-  tutti_split_destroy(validation);
   tutti_split_destroy(twin_train);
-  train = validation = twin_train = NULL;
-  for (size_t i = 0; i < 3; i++) {
-    tutti_config_destroy(sides[i]->config);
-    tutti_backend_destroy(sides[i]->backend);
-    memset(sides[i], 0, sizeof *sides[i]);
-  }
-  tutti_host_destroy(host);
-  tutti_context_destroy(context);
+  twin_train = NULL;
+  close_sides();
   return 0;
 }
 
 /* --- trainings --- */
-
-static bool watch(void *argument, const struct tutti_epoch *epoch) {
-  struct side *side = argument;
-  assert_int_equal(epoch->epoch, side->epochs + 1);
-  assert_in_range(epoch->epoch, 1, MOST_EPOCHS);
-  side->losses[side->epochs][0] = epoch->train_loss;
-  side->losses[side->epochs][1] = epoch->validation_loss;
-  side->epochs++;
-  return side->epochs != side->stop_after;
-}
-
-/* Parameters as "name=value ...", the same for all. */
-static void configure(const char *settings) {
-  char text[1024], *rest = text, *word;
-  struct side *const sides[] = {&cpu, &cuda, &twin};
-  for (size_t i = 0; i < 3; i++) {
-    tutti_config_destroy(sides[i]->config);
-    OK(tutti_config_create(context, &tutti_backend_descriptor(sides[i]->backend)->params, &sides[i]->config));
-  }
-  (void)snprintf(text, sizeof text, "%s", settings);
-  while ((word = strtok_r(rest, " ", &rest))) {
-    char *value = strchr(word, '=');
-    *value++ = '\0';
-    for (size_t i = 0; i < 3; i++)
-      OK(tutti_config_set(context, sides[i]->config, word, value));
-  }
-}
 
 static struct tutti_job job_of(struct side *side, const tutti_network *network, uint64_t seed) {
   return (struct tutti_job){.size = sizeof(struct tutti_job),
@@ -171,11 +104,6 @@ static struct tutti_outcome train_side(struct side *side, const tutti_network *n
   side->epochs = 0;
   OK(tutti_backend_train(context, side->backend, &job, &outcome));
   return outcome;
-}
-
-static void require_close(const char *what, size_t epoch, const char *which, double a, double b, double most) {
-  if (!(fabs(a - b) <= most * fmax(1, fabs(a))) && !(isnan(a) && isnan(b)))
-    fail_msg("%s, epoch %zu, %s: cpu %.9g, cuda %.9g", what, epoch + 1, which, a, b);
 }
 
 /* Both sides train; every epoch's losses agree, and predictions of what is kept. Networks whose losses jump amplify a
@@ -216,27 +144,6 @@ static void compare(const char *what, const tutti_network *network, uint64_t see
 
 /* --- random networks --- */
 
-static tutti_network *sample(const tutti_space *space, uint64_t index) {
-  struct tutti_random random;
-  tutti_genotype *genotype;
-  tutti_network *network;
-  tutti_random_init(&random, 11, "networks of test_cuda_stream", index);
-  OK(tutti_space_sample(context, space, &random, &genotype));
-  OK(tutti_space_decode(context, genotype, &task, &network));
-  tutti_genotype_unref(genotype);
-  return network;
-}
-
-static tutti_space *open_space(const char *plugin, const char *const (*set)[2]) {
-  struct tutti_space_setup setup = {.size = sizeof setup, .task = &task};
-  tutti_space *space;
-  OK(tutti_host_put(context, host, plugin, TUTTI_KIND_SPACE, plugin));
-  for (; set && (*set)[0]; set++)
-    OK(tutti_host_set(context, host, plugin, (*set)[0], (*set)[1]));
-  OK(tutti_space_create(context, host, plugin, &setup, &space));
-  return space;
-}
-
 /* Some twenty steps each, the last of an epoch with fewer rows than the others, or with as many reports as steps. Batch
    norm leaves many gradients at 0 but for rounding: a larger epsilon keeps adam and rmsprop from making whole steps of
    them. */
@@ -275,7 +182,7 @@ static void test_stream_trajectories(void **state) {
       char what[512];
       const char *training = trainings[(i + s) % (sizeof trainings / sizeof trainings[0])];
       make_task(heads[i % 3]);
-      tutti_network *network = sample(space, i);
+      tutti_network *network = sample(space, "networks of test_cuda_stream", i);
       (void)snprintf(what, sizeof what, "%s %zu, %s", spaces[s].plugin, i, training);
       configure(training);
       compare(what, network, 100 + i, 1e-4);
@@ -287,15 +194,6 @@ static void test_stream_trajectories(void **state) {
 }
 
 /* --- what a job may ask for --- */
-
-static bool same_weights(const tutti_tensors *one, const tutti_tensors *other) {
-  for (size_t i = 0; i < tutti_tensors_count(one); i++) {
-    const struct tutti_tensor *a = tutti_tensors_at(one, i), *b = tutti_tensors_at(other, i);
-    if (a->bytes != b->bytes || memcmp(a->data, b->data, a->bytes) != 0)
-      return false;
-  }
-  return tutti_tensors_count(one) == tutti_tensors_count(other);
-}
 
 static uint32_t add_conv(tutti_network *network, uint32_t input, int32_t units, int32_t kernel, int32_t stride,
                          int32_t groups) {
@@ -389,17 +287,26 @@ static void test_stream_own_convolutions(void **state) {
   (void)state;
   configure("epochs=3 batch_size=8 optimiser=sgd learning_rate=0.01");
   tutti_network *network = hand_made(5);
-  assert_true(setenv("TUTTI_EMULATED_ALGORITHMS", "2", 1) == 0);
+  emulate("TUTTI_EMULATED_ALGORITHMS", "2");
   compare("own convolutions", network, 3, 1e-4);
-  assert_true(unsetenv("TUTTI_EMULATED_ALGORITHMS") == 0);
+  emulate("TUTTI_EMULATED_ALGORITHMS", NULL);
   tutti_network_destroy(network);
 }
 
 /* --- alone and among others --- */
 
-enum { POOL = 5 };
+/* A network of a table among those of images. */
+static tutti_network *flat(void) {
+  tutti_network *network;
+  uint32_t layer;
+  OK(tutti_network_create(context, task.input, &network));
+  OK(tutti_network_add(context, network, TUTTI_OP_FLATTEN, NULL, 1, &(uint32_t){0}, NULL, &layer));
+  OK(tutti_network_add_dense(context, network, NULL, layer, CLASSES, TUTTI_ACTIVATION_LINEAR, &layer));
+  OK(tutti_network_add_head(context, network, layer, &task));
+  return network;
+}
 
-static void on_done(void *argument, size_t index) { ((unsigned *)argument)[index]++; }
+enum { POOL = 5 };
 
 /* Networks of images, and one of a table that has the other engine; then each alone, with grids of another size, its
    threads in another order, and no graphs of launches. */
@@ -416,11 +323,7 @@ static void test_stream_pool(void **state) {
     if (units[i] > 0) {
       networks[i] = hand_made(units[i]);
     } else {
-      uint32_t layer;
-      OK(tutti_network_create(context, task.input, &networks[i]));
-      OK(tutti_network_add(context, networks[i], TUTTI_OP_FLATTEN, NULL, 1, &(uint32_t){0}, NULL, &layer));
-      OK(tutti_network_add_dense(context, networks[i], NULL, layer, CLASSES, TUTTI_ACTIVATION_LINEAR, &layer));
-      OK(tutti_network_add_head(context, networks[i], layer, &task));
+      networks[i] = flat();
     }
     jobs[i] = job_of(&cuda, networks[i], i);
     jobs[i].progress = NULL;
@@ -428,11 +331,12 @@ static void test_stream_pool(void **state) {
     outcomes[i] = &together[i];
     pointers[i] = &jobs[i];
   }
-  OK(tutti_backend_train_many(context, cuda.backend, POOL, pointers, outcomes, on_done, ends));
-  assert_true(setenv("TUTTI_EMULATED_SEED", "99", 1) == 0 && setenv("TUTTI_EMULATED_THREADS", "128", 1) == 0 &&
-              setenv("TUTTI_EMULATED_BLOCKS", "3", 1) == 0 && setenv("TUTTI_EMULATED_GRAPHS", "0", 1) == 0);
-  tutti_backend_destroy(cuda.backend);
-  make_side(&cuda, "another", "cuda");
+  OK(tutti_backend_train_many(context, cuda.backend, POOL, pointers, outcomes, count_end, ends));
+  emulate("TUTTI_EMULATED_SEED", "99");
+  emulate("TUTTI_EMULATED_THREADS", "128");
+  emulate("TUTTI_EMULATED_BLOCKS", "3");
+  emulate("TUTTI_EMULATED_GRAPHS", "0");
+  make_cuda_again("another");
   for (size_t i = 0; i < POOL; i++) {
     struct tutti_outcome alone = train_side(&cuda, networks[i], i);
     assert_int_equal(ends[i], 1);
@@ -444,8 +348,70 @@ static void test_stream_pool(void **state) {
     tutti_tensors_destroy(together[i].weights);
     tutti_network_destroy(networks[i]);
   }
-  assert_true(unsetenv("TUTTI_EMULATED_SEED") == 0 && unsetenv("TUTTI_EMULATED_THREADS") == 0 &&
-              unsetenv("TUTTI_EMULATED_BLOCKS") == 0 && unsetenv("TUTTI_EMULATED_GRAPHS") == 0);
+  emulate("TUTTI_EMULATED_SEED", NULL);
+  emulate("TUTTI_EMULATED_THREADS", NULL);
+  emulate("TUTTI_EMULATED_BLOCKS", NULL);
+  emulate("TUTTI_EMULATED_GRAPHS", NULL);
+}
+
+/* --- jobs that come while others train --- */
+
+static struct coming coming;
+
+static void make_coming(const char *first, const char *others, size_t count, bool mixed) {
+  for (size_t i = 0; i < count; i++) {
+    configure(i == 0 ? first : others);
+    coming_add(&coming, job_of(&cuda, mixed && i == 2 ? flat() : hand_made(3 + (int32_t)i), i));
+  }
+}
+
+/* The same weights and predictions, to the bit, as alone; and a new one begins as soon as one ends, while the first
+   still trains. */
+static void test_stream_queue(void **state) {
+  (void)state;
+  make_coming("epochs=24 batch_size=8", "epochs=1 batch_size=16", 7, true);
+  OK(coming_train(&coming));
+  assert_int_equal(coming.done, coming.count);
+  assert_int_equal(coming.most, 3);
+  assert_in_range(coming.refilled, 3, coming.count);
+  coming_require_alone(&coming);
+  coming_release(&coming);
+}
+
+static void strike(struct coming *struck, size_t number) {
+  (void)number;
+  FILE *file = struck->done == 1 ? fopen(getenv("TUTTI_EMULATED_FAULT"), "w") : NULL;
+  if (file)
+    (void)fclose(file);
+}
+
+/* The device is lost in the middle: what trains fails with the runtime's words, what has finished stays so, and what
+   has
+   not begun is left for another process. */
+static void test_stream_lost(void **state) {
+  static const char text[] = "unspecified launch failure (error 719";
+  char path[] = "/tmp/tutti-fault-XXXXXX";
+  int descriptor = mkstemp(path);
+  (void)state;
+  assert_true(descriptor >= 0 && close(descriptor) == 0 && unlink(path) == 0);
+  emulate("TUTTI_EMULATED_FAULT", path);
+  make_coming("epochs=24 batch_size=8", "epochs=2 batch_size=16", 8, false);
+  coming.each = strike;
+  must_fail(coming_train(&coming), text);
+  emulate("TUTTI_EMULATED_FAULT", NULL);
+  assert_int_equal(access(path, F_OK), -1);
+  size_t finished = 0;
+  for (size_t i = 0; i < coming.given; i++) {
+    const struct tutti_outcome *outcome = &coming.outcomes[i];
+    finished += outcome->state == TUTTI_STATE_FINISHED;
+    if (outcome->state == TUTTI_STATE_FAILED && !strstr(outcome->failure, text))
+      fail_msg("job %zu: %s", i, outcome->failure);
+  }
+  assert_in_range(finished, 1, 4);
+  assert_int_equal(coming.outcomes[0].state, TUTTI_STATE_FAILED);
+  assert_int_equal(coming.done, coming.given);
+  assert_in_range(coming.given, 3, coming.count - 1);
+  coming_release(&coming);
 }
 
 /* --- stopping --- */
@@ -484,25 +450,19 @@ static void test_stream_diverged(void **state) {
 
 /* --- what goes wrong --- */
 
-static void must_fail(enum tutti_status status, const char *text) {
-  assert_int_not_equal(status, TUTTI_OK);
-  if (!strstr(tutti_error_message(context), text))
-    fail_msg("\"%s\" lacks \"%s\"", tutti_error_message(context), text);
-}
-
 static void test_stream_no_memory(void **state) {
   struct tutti_outcome outcome = {.size = sizeof outcome};
   (void)state;
   configure("epochs=1");
   tutti_network *network = hand_made(400);
   struct tutti_job job = job_of(&cuda, network, 1);
-  assert_true(setenv("TUTTI_EMULATED_MEMORY", "9", 1) == 0);
+  emulate("TUTTI_EMULATED_MEMORY", "9");
   enum tutti_status status = tutti_backend_check(context, cuda.backend, &job);
   assert_int_equal(status, TUTTI_ERROR_MEMORY);
   must_fail(status, "MiB, and the device has 9 MiB: lower batch_size, or take backend cpu");
   status = tutti_backend_train(context, cuda.backend, &job, &outcome);
   must_fail(status, "the device has 9 MiB");
-  assert_true(unsetenv("TUTTI_EMULATED_MEMORY") == 0);
+  emulate("TUTTI_EMULATED_MEMORY", NULL);
   tutti_network_destroy(network);
 }
 
@@ -522,9 +482,9 @@ static void test_stream_waits(void **state) {
     outcomes[i] = &together[i];
     pointers[i] = &jobs[i];
   }
-  assert_true(setenv("TUTTI_EMULATED_MEMORY", "20", 1) == 0); /* cuBLAS alone has 8 for each */
-  OK(tutti_backend_train_many(context, cuda.backend, 3, pointers, outcomes, on_done, ends));
-  assert_true(unsetenv("TUTTI_EMULATED_MEMORY") == 0);
+  emulate("TUTTI_EMULATED_MEMORY", "20"); /* cuBLAS alone has 8 for each */
+  OK(tutti_backend_train_many(context, cuda.backend, 3, pointers, outcomes, count_end, ends));
+  emulate("TUTTI_EMULATED_MEMORY", NULL);
   for (size_t i = 0; i < 3; i++) {
     if (together[i].state != TUTTI_STATE_FINISHED)
       fail_msg("job %zu: %s", i, together[i].failure);
@@ -532,6 +492,31 @@ static void test_stream_waits(void **state) {
     tutti_tensors_destroy(together[i].weights);
   }
   tutti_network_destroy(network);
+}
+
+/* Memory that other programs take in the middle: a network that finds none waits for others to end, and fails with need
+   and limit where nobody will. */
+static void take_memory(struct coming *taken, size_t number) {
+  (void)number;
+  if (taken->done == 1)
+    emulate("TUTTI_EMULATED_TAKEN", "1020");
+}
+
+static void test_stream_taken_memory(void **state) {
+  (void)state;
+  make_coming("epochs=24 batch_size=8", "epochs=1 batch_size=8", 3, false);
+  configure("epochs=1 batch_size=0");
+  coming_add(&coming, job_of(&cuda, hand_made(120), 4));
+  coming.each = take_memory;
+  OK(coming_train(&coming));
+  emulate("TUTTI_EMULATED_TAKEN", NULL);
+  for (size_t i = 0; i < 3; i++)
+    assert_int_equal(coming.outcomes[i].state, TUTTI_STATE_FINISHED);
+  assert_int_equal(coming.outcomes[3].state, TUTTI_STATE_FAILED);
+  if (!strstr(coming.outcomes[3].failure, "out of memory on the device: the network and its rows need ") ||
+      !strstr(coming.outcomes[3].failure, " MiB, and 4 of 1024 MiB are free; lower batch_size, or take backend cpu"))
+    fail_msg("%s", coming.outcomes[3].failure);
+  coming_release(&coming);
 }
 
 /* A kernel that fails fails its trial with the runtime's words. */
@@ -545,9 +530,9 @@ static void test_stream_broken_kernel(void **state) {
   struct tutti_job job = job_of(&cuda, network, 1);
   const struct tutti_job *pointers[2] = {&job, &job};
   job.progress = NULL;
-  assert_true(setenv("TUTTI_EMULATED_FAULT", "always", 1) == 0);
-  OK(tutti_backend_train_many(context, cuda.backend, 2, pointers, outcomes, on_done, ends));
-  assert_true(unsetenv("TUTTI_EMULATED_FAULT") == 0);
+  emulate("TUTTI_EMULATED_FAULT", "always");
+  OK(tutti_backend_train_many(context, cuda.backend, 2, pointers, outcomes, count_end, ends));
+  emulate("TUTTI_EMULATED_FAULT", NULL);
   for (size_t i = 0; i < 2; i++) {
     assert_int_equal(together[i].state, TUTTI_STATE_FAILED);
     assert_int_equal(ends[i], 1);
@@ -589,12 +574,15 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_stream_honours, begin, end),
       cmocka_unit_test_setup_teardown(test_stream_own_convolutions, begin, end),
       cmocka_unit_test_setup_teardown(test_stream_pool, begin, end),
+      cmocka_unit_test_setup_teardown(test_stream_queue, begin, end),
       cmocka_unit_test_setup_teardown(test_stream_stopped, begin, end),
       cmocka_unit_test_setup_teardown(test_stream_diverged, begin, end),
       cmocka_unit_test_setup_teardown(test_stream_no_memory, begin, end),
       cmocka_unit_test_setup_teardown(test_stream_waits, begin, end),
+      cmocka_unit_test_setup_teardown(test_stream_taken_memory, begin, end),
       cmocka_unit_test_setup_teardown(test_stream_broken_kernel, begin, end),
       cmocka_unit_test_setup_teardown(test_stream_refused, begin, end),
+      cmocka_unit_test_setup_teardown(test_stream_lost, begin, end), /* the last: this process has no device then */
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

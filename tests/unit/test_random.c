@@ -135,6 +135,35 @@ static void a_stream_goes_on(void **state) {
   assert_true(tutti_random_u32(&wrapping) != tutti_random_u32(&copy));
 }
 
+/* The draws of a shuffle are those of tutti_random_below, and the stream goes on behind them; wherever in a block it
+   begins, where the low word of the counter wraps, and for any number of indices. */
+static void a_shuffle_draws_one_number_an_index(void **state) {
+  static const size_t counts[] = {0, 1, 2, 15, 16, 17, 18, 31, 32, 33, 63, 64, 65, 66, 1000, 1001};
+  for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++)
+    for (int before = 0; before < 6; before++)
+      for (uint32_t wraps = 0; wraps < 2; wraps++) {
+        uint32_t indices[1001], expected[1001];
+        struct tutti_random random, copy;
+        tutti_random_init(&random, 8, "shuffle", c);
+        random.counter[0] = wraps ? UINT32_MAX - 2 : 0;
+        for (int i = 0; i < before; i++)
+          (void)tutti_random_u32(&random);
+        copy = random;
+        for (uint32_t i = 0; i < counts[c]; i++)
+          indices[i] = expected[i] = i;
+        tutti_random_shuffle(&random, counts[c], indices);
+        for (size_t i = counts[c]; i > 1; i--) {
+          size_t j = (size_t)tutti_random_below(&copy, i);
+          uint32_t kept = expected[i - 1];
+          expected[i - 1] = expected[j];
+          expected[j] = kept;
+        }
+        assert_memory_equal(indices, expected, counts[c] * sizeof indices[0]);
+        for (int i = 0; i < 9; i++)
+          assert_int_equal(tutti_random_u32(&random), tutti_random_u32(&copy));
+      }
+}
+
 static void uniforms_fill_their_interval(void **state) {
   enum { DRAWS = 100000, CELLS = 20 };
   struct tutti_random random;
@@ -228,12 +257,19 @@ static void choosing_all_or_none(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(philox_known_answers),  cmocka_unit_test(streams_differ_by_each_part_of_their_name),
-      cmocka_unit_test(below_is_uniform),      cmocka_unit_test(normals_have_their_moments),
-      cmocka_unit_test(normals_come_in_pairs), cmocka_unit_test(chosen_numbers_are_distinct_and_all_likely),
-      cmocka_unit_test(a_stream_goes_on),      cmocka_unit_test(uniforms_fill_their_interval),
-      cmocka_unit_test(below_large_bounds),    cmocka_unit_test(filled_floats),
-      cmocka_unit_test(shuffles_are_uniform),  cmocka_unit_test(choosing_all_or_none),
+      cmocka_unit_test(philox_known_answers),
+      cmocka_unit_test(streams_differ_by_each_part_of_their_name),
+      cmocka_unit_test(below_is_uniform),
+      cmocka_unit_test(normals_have_their_moments),
+      cmocka_unit_test(normals_come_in_pairs),
+      cmocka_unit_test(chosen_numbers_are_distinct_and_all_likely),
+      cmocka_unit_test(a_stream_goes_on),
+      cmocka_unit_test(uniforms_fill_their_interval),
+      cmocka_unit_test(below_large_bounds),
+      cmocka_unit_test(filled_floats),
+      cmocka_unit_test(shuffles_are_uniform),
+      cmocka_unit_test(choosing_all_or_none),
+      cmocka_unit_test(a_shuffle_draws_one_number_an_index),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

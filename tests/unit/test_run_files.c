@@ -57,6 +57,8 @@ static void paths_are_those_of_the_manual(void **state) {
   expect_path(path, "d/recipe.ini");
   assert_int_equal(tutti_run_file_path(context, "d", TUTTI_RUN_FILE_LOG, &path), TUTTI_OK);
   expect_path(path, "d/worker.log");
+  assert_int_equal(tutti_run_file_path(context, "d", TUTTI_RUN_FILE_CANCEL, &path), TUTTI_OK);
+  expect_path(path, "d/cancel");
   assert_int_equal(tutti_run_split_path(context, "d", "test-5", TUTTI_SPLIT_FILE_LABELS, &path), TUTTI_OK);
   expect_path(path, "d/splits/test-5-labels.npy");
   assert_int_equal(tutti_trial_folder(context, "d", 12, &path), TUTTI_OK);
@@ -70,7 +72,7 @@ static void paths_are_those_of_the_manual(void **state) {
 static void no_other_file_has_a_path(void **state) {
   struct fixture *fixture = *state;
   char *path;
-  assert_int_equal(tutti_run_file_path(fixture->context, "d", TUTTI_RUN_FILE_RUNS + 1, &path), TUTTI_ERROR_USAGE);
+  assert_int_equal(tutti_run_file_path(fixture->context, "d", TUTTI_RUN_FILE_CANCEL + 1, &path), TUTTI_ERROR_USAGE);
   assert_non_null(strstr(tutti_error_message(fixture->context), "no file number"));
 }
 

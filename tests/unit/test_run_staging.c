@@ -40,6 +40,12 @@ static void write_file(const char *name, const char *text) {
   assert_int_equal(fclose(file), 0);
 }
 
+static void make_folder(const char *name) {
+  char path[256];
+  (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+  assert_int_equal(mkdir(path, 0700), 0);
+}
+
 static void load(const char *text) {
   char path[128];
   write_file("search.ini", text);
@@ -303,6 +309,12 @@ static void weights_of_parents_travel(void **state) {
   (void)state;
   ok(staging.visit_trial(staging.argument, context, 12, "{\"trial\": 12}", see, &seen));
   assert_string_equal(seen.names, "");
+  /* Without the file nothing is sent, and the worker says what it lacks. */
+  ok(staging.visit_trial(staging.argument, context, 12, "{\"trial\": 12, \"parent\": {\"trial\": 7}}", see, &seen));
+  assert_string_equal(seen.names, "");
+  make_folder("run/trials");
+  make_folder("run/trials/000007");
+  write_file("run/trials/000007/weights.safetensors", "x");
   ok(staging.visit_trial(staging.argument, context, 12, "{\"trial\": 12, \"parent\": {\"trial\": 7}}", see, &seen));
   assert_string_equal(seen.names, "trials/000012/initial.safetensors <- run/trials/000007/weights.safetensors\n");
 }

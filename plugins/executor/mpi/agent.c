@@ -238,6 +238,12 @@ static enum tutti_status pass_stop(tutti_context *context, struct serving *servi
   return TUTTI_OK;
 }
 
+static enum tutti_status pass_end(tutti_context *context, struct serving *serving, const struct wire_message *message) {
+  struct wire_head head;
+  TUTTI_TRY(context, wire_read(context, message, &head, sizeof head));
+  return crew_end(serving->crew, context, head.trial);
+}
+
 static enum tutti_status handle(tutti_context *context, struct serving *serving, const struct wire_message *message) {
   switch (message->tag) {
   case WIRE_BEGIN:
@@ -252,6 +258,8 @@ static enum tutti_status handle(tutti_context *context, struct serving *serving,
     return serving->crew && !serving->failed ? pass_request(context, serving, message) : TUTTI_OK;
   case WIRE_STOP:
     return serving->crew && !serving->failed ? pass_stop(context, serving, message) : TUTTI_OK;
+  case WIRE_END:
+    return serving->crew && !serving->failed ? pass_end(context, serving, message) : TUTTI_OK;
   case WIRE_REST:
     rest(serving);
     return TUTTI_OK;

@@ -20,7 +20,8 @@ enum wire_tag {
   WIRE_FAIL,      /* agent: it cannot go on; the status is the head's kind, and the text says why */
   WIRE_REST,      /* manager: end your workers */
   WIRE_BYE,       /* manager: the run is over; agent: it has heard so */
-  WIRE_STOP       /* manager: stop this training, if you have it; the text is for its worker */
+  WIRE_STOP,      /* manager: stop this training, if you have it; the text is for its worker */
+  WIRE_END        /* manager: end this training, if you have it, and its worker with it */
 };
 
 enum { WIRE_TEXT = 128 };
@@ -39,7 +40,7 @@ struct wire_loaded {
   uint64_t files;
 };
 
-/* The head of WIRE_REQUEST, WIRE_STOP, WIRE_REPLY and WIRE_FAIL; a text follows, without its NUL. */
+/* The head of WIRE_REQUEST, WIRE_STOP, WIRE_END, WIRE_REPLY and WIRE_FAIL; a text follows, without its NUL. */
 struct wire_head {
   uint64_t trial;
   uint32_t kind, worker; /* of a reply */

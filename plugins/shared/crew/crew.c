@@ -106,6 +106,7 @@ enum tutti_status crew_create(tutti_context *context, const struct crew_config *
                               struct crew **out) {
   enum tutti_status status = TUTTI_OK;
   struct crew *crew = NULL;
+  TUTTI_TRY_OUT(context, crew_cores_check(context, config, setup->workers));
   TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof *crew, &crew));
   crew->config = config;
   crew->device_count = device_count;
@@ -176,7 +177,12 @@ static enum tutti_status start_worker(struct crew *crew, tutti_context *context)
   if (crew->device_count)
     TUTTI_TRY(context,
               tutti_format(context, &own, "CUDA_VISIBLE_DEVICES=%s", crew->devices[worker % crew->device_count]));
-  enum tutti_status status = crew_process_start(context, &crew->setup, &crew->environment, own, &of->process);
+  cpu_set_t before;
+  enum tutti_status status = crew_cores_enter(context, crew->config, worker, &before);
+  if (status == TUTTI_OK) {
+    status = crew_process_start(context, &crew->setup, &crew->environment, own, &of->process);
+    crew_cores_leave(&before);
+  }
   tutti_free(own);
   if (status != TUTTI_OK)
     return tutti_error_trace(context, status, __FILE__, __LINE__, __func__);
@@ -485,6 +491,42 @@ void crew_stop(struct crew *crew, tutti_context *context, uint64_t trial, const 
     if (tutti_frame_write(context, worker->process.socket, TUTTI_FRAME_STOP, trial, text) != TUTTI_OK)
       tutti_error_clear(context);
   }
+}
+
+/* Take a request out of the queue; NULL: it is not there. */
+static struct crew_task *take_from_queue(struct crew *crew, uint64_t trial) {
+  struct crew_task **place = &crew->queue;
+  while (*place && (*place)->trial != trial)
+    place = &(*place)->next;
+  struct crew_task *task = *place;
+  if (!task)
+    return NULL;
+  *place = task->next;
+  if (!task->next)
+    crew->queue_end = place;
+  task->next = NULL;
+  crew->waiting--;
+  return task;
+}
+
+enum tutti_status crew_end(struct crew *crew, tutti_context *context, uint64_t trial) {
+  struct crew_task *waiting = take_from_queue(crew, trial);
+  if (waiting) {
+    char *text = NULL;
+    waiting->since = tutti_clock();
+    enum tutti_status status = tutti_strdup(context, "it was ended before it began", &text);
+    if (status == TUTTI_OK)
+      status = push_reply(crew, context, TUTTI_REPLY_LOST, 0, waiting, text);
+    free_tasks(waiting);
+    return status;
+  }
+  for (size_t i = 0; i < crew->setup.workers; i++) {
+    struct crew_worker *worker = &crew->workers[i];
+    const struct crew_task *task = worker->process.pid ? *find_task(worker, trial) : NULL;
+    if (task && !is_held(task))
+      return lose_worker(crew, context, (uint32_t)i, "its training was ended");
+  }
+  return TUTTI_OK;
 }
 
 enum tutti_status crew_wait(struct crew *crew, tutti_context *context, double timeout, struct tutti_reply *reply) {

@@ -15,7 +15,12 @@ struct crew_config {
   int64_t startup_tries;
   int64_t blas_threads;
   double hold_below;
+  int bind;
 };
+
+/* Values of `bind`. */
+enum { CREW_BIND_NO, CREW_BIND_CORES };
+extern const char *const crew_bindings[];
 
 /* Lines of a table of parameters, for a config that has the struct above as its member `crew`. */
 #define CREW_PARAMS(config)                                                                                            \
@@ -29,7 +34,10 @@ struct crew_config {
       TUTTI_PARAM("hold_below", REAL, config, crew.hold_below, "1", 0, TUTTI_NO_LIMIT, NULL, TUTTI_KIND_SPACE,         \
                   "While the longest of the last trainings takes less than this, a worker that trains one at a time "  \
                   "holds its next request, too, so that it need not wait for the manager.",                            \
-                  .unit = "s")
+                  .unit = "s"),                                                                                        \
+      TUTTI_PARAM("bind", CHOICE, config, crew.bind, "no", 0, 0, crew_bindings, TUTTI_KIND_SPACE,                      \
+                  "cores: each worker runs on blas_threads cores of its own, of those that this process may use, and " \
+                  "more workers than there are cores for are refused. no: the kernel moves them about.")
 
 struct crew;
 
@@ -59,6 +67,7 @@ size_t crew_waiting(const struct crew *crew);
 TUTTI_NODISCARD enum tutti_status crew_submit(struct crew *crew, tutti_context *context, uint64_t trial,
                                               const char *request);
 void crew_stop(struct crew *crew, tutti_context *context, uint64_t trial, const char *text);
+TUTTI_NODISCARD enum tutti_status crew_end(struct crew *crew, tutti_context *context, uint64_t trial);
 TUTTI_NODISCARD enum tutti_status crew_wait(struct crew *crew, tutti_context *context, double timeout,
                                             struct tutti_reply *reply);
 

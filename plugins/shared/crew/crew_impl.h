@@ -4,6 +4,7 @@
 
 #include "crew.h"
 
+#include <sched.h>
 #include <sys/types.h>
 #include <tutti/protocol.h>
 
@@ -32,6 +33,14 @@ struct crew_process {
 TUTTI_NODISCARD enum tutti_status crew_environment_make(tutti_context *context, const struct crew_config *config,
                                                         struct crew_environment *environment);
 void crew_environment_release(struct crew_environment *environment);
+/* Has each of so many workers cores of its own, if the config wants that? TUTTI_ERROR_USAGE: no. */
+TUTTI_NODISCARD enum tutti_status crew_cores_check(tutti_context *context, const struct crew_config *config,
+                                                   size_t workers);
+/* Bind this thread to a worker's cores, which a process inherits that it starts; *before is for crew_cores_leave, which
+   takes it back. Both do nothing if the config binds nothing. */
+TUTTI_NODISCARD enum tutti_status crew_cores_enter(tutti_context *context, const struct crew_config *config,
+                                                   size_t worker, cpu_set_t *before);
+void crew_cores_leave(const cpu_set_t *before);
 /* Start a worker. own: an entry of the environment for this one alone, borrowed until return; NULL: none. */
 TUTTI_NODISCARD enum tutti_status crew_process_start(tutti_context *context, const struct tutti_executor_setup *setup,
                                                      const struct crew_environment *environment, const char *own,

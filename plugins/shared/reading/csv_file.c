@@ -1,0 +1,336 @@
+/* csv_file.c - the rows of a file, read by libcsv through zlib (which passes plain files on). */
+#include "csv_file.h"
+
+#include <csv.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "csv_table.h"
+#include "gz.h"
+
+struct reader {
+  tutti_context *context;
+  const char *path;
+  int delimiter;
+  const struct csv_taker *taker;
+  struct csv_parser parser;
+  enum tutti_status status;
+  struct csv_row row;
+  size_t line; /* the current one */
+  bool after_return;
+  bool any, ended;        /* was there a row yet; has one ended since this was last set to false */
+  char why[CSV_FILE_WHY]; /* why it could not be taken */
+};
+
+/* --- rows --- */
+
+static enum tutti_status make_room(tutti_context *context, struct csv_row *row, size_t length) {
+  if (length > row->room - row->bytes) {
+    size_t room = 2 * row->room + length + 256;
+    TUTTI_TRY(context, tutti_realloc(context, row->bytes, room, 1, &row->text));
+    row->room = room;
+  }
+  if (row->count == row->cell_room) {
+    size_t room = 2 * row->cell_room + 32;
+    TUTTI_TRY(context, tutti_realloc(context, row->count, room, sizeof *row->cells, &row->cells));
+    row->cell_room = room;
+  }
+  return TUTTI_OK;
+}
+
+static const char zero_byte[] = "expected text, found a zero byte; is this a csv file, in UTF-8?";
+
+/* Say why the row cannot be taken. */
+static enum tutti_status explain(struct reader *reader, const char *why) {
+  (void)snprintf(reader->why, sizeof reader->why, "%s", why);
+  return TUTTI_OK;
+}
+
+static enum tutti_status add_cell(struct reader *reader, const char *text, size_t length) {
+  struct csv_row *row = &reader->row;
+  if (memchr(text, '\0', length))
+    return reader->taker->leave_out && reader->any
+               ? explain(reader, zero_byte)
+               : TUTTI_FAIL(reader->context, TUTTI_ERROR_USAGE, "%s:%zu: %s", reader->path, reader->line, zero_byte);
+  if (row->count == 0)
+    row->line = reader->line;
+  for (const char *end = text; (end = memchr(end, '\n', length - (size_t)(end - text))); end++)
+    reader->line++;
+  TUTTI_TRY(reader->context, make_room(reader->context, row, length + 1));
+  row->cells[row->count++] = row->bytes;
+  memcpy(row->text + row->bytes, text, length);
+  row->text[row->bytes + length] = '\0';
+  row->bytes += length + 1;
+  return TUTTI_OK;
+}
+
+static void on_cell(void *text, size_t length, void *argument) {
+  struct reader *reader = argument;
+  if (reader->status == TUTTI_OK)
+    reader->status = add_cell(reader, text ? text : "", text ? length : 0);
+}
+
+static void forget_row(struct csv_row *row) { row->count = row->bytes = 0; }
+
+/* Called at each unquoted end of line (with its character) and at the end of the file (with -1). */
+static void on_row(int end, void *argument) {
+  struct reader *reader = argument;
+  bool blank = reader->row.count == 0;
+  if (reader->status == TUTTI_OK && !blank && !reader->why[0]) {
+    reader->status = reader->taker->take(reader->taker->argument, &reader->row, reader->why);
+    reader->any = true;
+  }
+  forget_row(&reader->row);
+  reader->ended = true;
+  if (!(end == CSV_LF && reader->after_return))
+    reader->line++;
+  reader->after_return = end == CSV_CR;
+}
+
+/* --- the delimiter --- */
+
+static unsigned char delimiter_character(int delimiter) {
+  switch (delimiter) {
+  case READING_DELIMITER_SEMICOLON:
+    return ';';
+  case READING_DELIMITER_TAB:
+    return '\t';
+  case READING_DELIMITER_SPACE:
+    return ' ';
+  case READING_DELIMITER_PIPE:
+    return '|';
+  default:
+    return ',';
+  }
+}
+
+static unsigned char guess_delimiter(const char *text, size_t length) {
+  static const char candidates[] = ",;\t|";
+  enum { CANDIDATES = sizeof candidates - 1 };
+  size_t counts[CANDIDATES] = {0}, best = 0;
+  bool quoted = false;
+  for (size_t i = 0; i < length && (quoted || (text[i] != '\n' && text[i] != '\r')); i++) {
+    quoted ^= text[i] == '"';
+    for (size_t c = 0; c < CANDIDATES && !quoted; c++)
+      counts[c] += text[i] == candidates[c];
+  }
+  for (size_t c = 1; c < CANDIDATES; c++)
+    if (counts[c] > counts[best])
+      best = c;
+  return (unsigned char)candidates[best];
+}
+
+/* A first line that only says what separates cells, as spreadsheets write it: sep=; Its length with its end; 0: it is
+   another one. */
+static size_t length_of_sep(const char *text, size_t length) {
+  static const char sep[] = "sep=";
+  size_t at = sizeof sep - 1;
+  if (length < at + 2 || strncasecmp(text, sep, at) != 0 || !strchr(",;\t| ", text[at]))
+    return 0;
+  size_t end = ++at;
+  end += text[end] == '\r';
+  end += end < length && text[end] == '\n';
+  return end > at ? end : 0;
+}
+
+/* Blanks around a cell are dropped, but blanks that delimit are not. */
+static int is_blank(unsigned char character) { return character == ' ' || character == '\t'; }
+static int is_tab(unsigned char character) { return character == '\t'; }
+static int is_space(unsigned char character) { return character == ' '; }
+
+static void set_delimiter(struct reader *reader, unsigned char delimiter) {
+  reader->row.delimiter = delimiter;
+  csv_set_delim(&reader->parser, delimiter);
+  csv_set_space_func(&reader->parser, delimiter == '\t' ? is_space : delimiter == ' ' ? is_tab : is_blank);
+}
+
+static enum tutti_status start_parser(struct reader *reader) {
+  if (csv_init(&reader->parser, CSV_STRICT | CSV_STRICT_FINI | CSV_REPALL_NL) != 0)
+    return TUTTI_FAIL(reader->context, TUTTI_ERROR_MEMORY, "%s: cannot start to read", reader->path);
+  return TUTTI_OK;
+}
+
+/* --- the file --- */
+
+/* Find out how the file is written. Returns how much of its beginning is no row: a byte order mark, a line sep=; */
+static size_t begin_file(struct reader *reader, const char *text, size_t length) {
+  size_t mark = length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+  size_t sep = length_of_sep(text + mark, length - mark);
+  set_delimiter(reader, reader->delimiter != READING_DELIMITER_AUTO ? delimiter_character(reader->delimiter)
+                        : sep                                       ? (unsigned char)text[mark + 4]
+                                                                    : guess_delimiter(text + mark, length - mark));
+  reader->line += sep > 0;
+  return mark + sep;
+}
+
+static const char bad_quote[] = "a quote inside a cell that is not quoted, or text behind a closing quote; quote the "
+                                "cell and double the quotes inside";
+static const char open_quote[] = "a quote that opens in this row is never closed: the file ends inside a quoted cell";
+
+/* Hand over a piece of the file. *why: NULL, or what is wrong with its quotes. */
+static enum tutti_status parse(struct reader *reader, const char *text, size_t length, const char **why) {
+  *why = NULL;
+  if (csv_parse(&reader->parser, text, length, on_cell, on_row, reader) != length && reader->status == TUTTI_OK) {
+    if (csv_error(&reader->parser) != CSV_EPARSE)
+      reader->status = TUTTI_FAIL(reader->context, TUTTI_ERROR_MEMORY, "%s: %s", reader->path,
+                                  csv_strerror(csv_error(&reader->parser)));
+    *why = bad_quote;
+  }
+  return reader->status;
+}
+
+static enum tutti_status parse_end(struct reader *reader, const char **why) {
+  *why = csv_fini(&reader->parser, on_cell, on_row, reader) != 0 ? open_quote : NULL;
+  return reader->status;
+}
+
+static enum tutti_status check_file(const struct reader *reader, const struct reading_gz *file) {
+  if (tutti_cancelled(reader->context))
+    return TUTTI_FAIL(reader->context, TUTTI_ERROR_CANCELLED, "%s: cancelled", reader->path);
+  if (reading_gz_is_torn(file))
+    return TUTTI_FAIL(reader->context, TUTTI_ERROR_USAGE, "%s:%zu: torn: the compressed file breaks off here",
+                      reader->path, reader->line);
+  return TUTTI_OK;
+}
+
+enum { CHUNK = 1 << 16 };
+
+/* --- strictly --- */
+
+/* Read a file that has to be right. */
+static enum tutti_status read_strictly(struct reader *reader, struct reading_gz *file) {
+  enum tutti_status status = TUTTI_OK;
+  tutti_context *context = reader->context;
+  const char *why = NULL;
+  char *chunk = NULL;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, CHUNK, 1, &chunk));
+  for (size_t n, skipped = 0; !why; skipped = SIZE_MAX) {
+    TUTTI_TRY_OUT(context, reading_gz_read(context, file, CHUNK, chunk, &n));
+    if (n == 0)
+      break;
+    skipped = skipped == SIZE_MAX ? 0 : begin_file(reader, chunk, n);
+    TUTTI_TRY_OUT(context, parse(reader, chunk + skipped, n - skipped, &why));
+    TUTTI_TRY_OUT(context, tutti_cancelled(context) ? check_file(reader, file) : TUTTI_OK);
+  }
+  if (!why) {
+    TUTTI_TRY_OUT(context, check_file(reader, file));
+    TUTTI_TRY_OUT(context, parse_end(reader, &why));
+  }
+  if (why)
+    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s:%zu: %s", reader->path, reader->line, why);
+out:
+  tutti_free(chunk);
+  return status;
+}
+
+/* --- as far as it can be read --- */
+
+/* What was read and is not yet behind us. */
+struct window {
+  char *text;
+  size_t begin, at, end, room; /* where the row begins that is being read; what the parser has had; what there is */
+  size_t line;                 /* the line of `begin` */
+  bool over;                   /* the file has no more */
+};
+
+/* Length of the line that begins at a place, with its end; 0: its end is not there yet. */
+static size_t line_length(const struct window *window, size_t from) {
+  for (size_t i = from; i < window->end; i++) {
+    if (window->text[i] == '\n')
+      return i + 1 - from;
+    if (window->text[i] == '\r' && (i + 1 < window->end || window->over))
+      return i + 1 - from + (i + 1 < window->end && window->text[i + 1] == '\n');
+  }
+  return window->over ? window->end - from : 0;
+}
+
+static enum tutti_status read_more(struct reader *reader, struct reading_gz *file, struct window *window) {
+  size_t n, kept = window->end - window->begin;
+  if (window->begin > 0)
+    memmove(window->text, window->text + window->begin, kept);
+  window->at -= window->begin;
+  window->begin = 0;
+  if (window->room - kept < CHUNK) {
+    size_t room = 2 * kept + 2 * (size_t)CHUNK;
+    TUTTI_TRY(reader->context, tutti_realloc(reader->context, kept, room, 1, &window->text));
+    window->room = room;
+  }
+  TUTTI_TRY(reader->context, reading_gz_read(reader->context, file, CHUNK, window->text + kept, &n));
+  window->end = kept + n;
+  window->over = n == 0;
+  return check_file(reader, file);
+}
+
+/* The first line of the row cannot be read or taken: leave it out, and go on behind it. */
+static enum tutti_status leave_line_out(struct reader *reader, struct window *window, const char *why) {
+  if (!reader->any)
+    return TUTTI_FAIL(reader->context, TUTTI_ERROR_USAGE, "%s:%zu: %s", reader->path, reader->line, why);
+  TUTTI_TRY(reader->context, reader->taker->leave_out(reader->taker->argument, window->line, why));
+  unsigned char delimiter = reader->row.delimiter;
+  csv_free(&reader->parser);
+  TUTTI_TRY(reader->context, start_parser(reader));
+  set_delimiter(reader, delimiter);
+  forget_row(&reader->row);
+  reader->after_return = false;
+  window->at = window->begin += line_length(window, window->begin);
+  reader->line = ++window->line;
+  return TUTTI_OK;
+}
+
+/* Hand over the next line, or the end of the file. */
+static enum tutti_status parse_line(struct reader *reader, struct window *window) {
+  size_t length = line_length(window, window->at);
+  const char *why = NULL;
+  reader->ended = false;
+  reader->why[0] = '\0';
+  TUTTI_TRY(reader->context, length ? parse(reader, window->text + window->at, length, &why) : parse_end(reader, &why));
+  window->at += length;
+  if (!why && reader->why[0])
+    why = reader->why;
+  if (why)
+    return leave_line_out(reader, window, why);
+  if (reader->ended) {
+    window->begin = window->at;
+    window->line = reader->line;
+  }
+  return TUTTI_OK;
+}
+
+/* Line by line: a quote that is never closed would otherwise swallow all rows behind it. */
+static enum tutti_status read_tolerantly(struct reader *reader, struct reading_gz *file) {
+  enum tutti_status status = TUTTI_OK;
+  tutti_context *context = reader->context;
+  struct window window = {.line = 1};
+  TUTTI_TRY_OUT(context, read_more(reader, file, &window));
+  window.begin = window.at = begin_file(reader, window.text, window.end);
+  window.line = reader->line;
+  for (bool done = window.end == 0; !done;) {
+    if (!window.over && line_length(&window, window.at) == 0) {
+      TUTTI_TRY_OUT(context, read_more(reader, file, &window));
+      continue;
+    }
+    bool last = window.at == window.end;
+    TUTTI_TRY_OUT(context, parse_line(reader, &window));
+    done = last && window.at == window.end;
+  }
+out:
+  tutti_free(window.text);
+  return status;
+}
+
+enum tutti_status csv_file_read(tutti_context *context, const char *path, int delimiter,
+                                const struct csv_taker *taker) {
+  enum tutti_status status = TUTTI_OK;
+  struct reader reader = {.context = context, .path = path, .delimiter = delimiter, .taker = taker, .line = 1};
+  struct reading_gz file;
+  TUTTI_TRY(context, start_parser(&reader));
+  TUTTI_TRY_OUT(context, reading_gz_open(context, path, &file));
+  status = reading_gz_close(context, &file,
+                            taker->leave_out ? read_tolerantly(&reader, &file) : read_strictly(&reader, &file));
+out:
+  csv_free(&reader.parser);
+  tutti_free(reader.row.text);
+  tutti_free(reader.row.cells);
+  return status;
+}

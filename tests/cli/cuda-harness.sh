@@ -1,0 +1,96 @@
+# cuda-harness.sh - sourced by the tests of backend cuda on an emulated GPU: runs that are killed, that lose their device,
+# and that stand beside backend cpu's.
+# shellcheck shell=bash
+. "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
+emulated=$TUTTI_TEST_BUILDDIR/tests/cuda/.libs
+[ -e "$emulated/backend-cuda.so" ] || { echo "skipped: no C++ compiler to emulate a GPU with"; exit 77; }
+export TUTTI_PLUGIN_PATH=$emulated:$TUTTI_PLUGIN_PATH
+
+# wait_for_trial FOLDER: until a first network of the run in the folder is trained, or 20 seconds.
+wait_for_trial() {
+  local i
+  for ((i = 0; i < 1000; i++)); do
+    ! compgen -G "$1/trials/*/validation.npy" >/dev/null || break
+    sleep 0.02
+  done
+}
+
+# run_whole COUNT ARGUMENT...: a run with backend cuda in the folder whole, and its number of networks.
+run_whole() {
+  local count=$1
+  shift
+  rm -rf whole
+  tutti run "$@" --set backend.plugin=cuda --workers 1 --out whole
+  expect_code 0
+  checks=$((checks + 1))
+  [ "$(compgen -G "whole/trials/*/validation.npy" | wc -l)" = "$count" ] || complain "expected $count trials"
+}
+
+# expect_same FOLDER WHY: its networks are those of the folder whole, to the bit.
+expect_same() {
+  local file
+  for file in whole/trials/*/validation.npy whole/trials/*/weights.safetensors; do
+    checks=$((checks + 1))
+    cmp -s "$file" "$1/${file#whole/}" || complain "$file is another one $2"
+  done
+}
+
+# run_torn ARGUMENT...: the same run by two workers, of which each trains several networks at once, killed once it has
+# some, and resumed.
+run_torn() {
+  local manager
+  what="tutti run, killed"
+  rm -rf torn
+  "$TUTTI_PROGRAM" run "$@" --set backend.plugin=cuda --workers 2 --out torn >/dev/null 2>&1 &
+  manager=$!
+  wait_for_trial torn
+  kill -9 $manager
+  wait $manager 2>/dev/null
+  checks=$((checks + 1))
+  [ "$(compgen -G "torn/trials/*/validation.npy" | wc -l)" -lt "$(compgen -G "whole/trials/*/validation.npy" | wc -l)" ] ||
+    complain "it was over before it was killed"
+  tutti run "$@" --set backend.plugin=cuda --out torn --resume
+  expect_code 0
+  expect_same torn "in the run that was killed"
+}
+
+# strike ARGUMENT...: a kernel fails in the middle of a run. Its trials fail with what the runtime says, the worker, whose
+# device is lost, is replaced, and the run goes on.
+strike() {
+  local manager
+  what="tutti run, a kernel failing"
+  export TUTTI_EMULATED_FAULT=$PWD/fault
+  rm -rf struck
+  "$TUTTI_PROGRAM" run "$@" --set backend.plugin=cuda --workers 1 --out struck >out 2>err &
+  manager=$!
+  wait_for_trial struck
+  touch fault
+  wait $manager
+  code=$?
+  unset TUTTI_EMULATED_FAULT
+  expect_code 0
+  expect_out "CUDA: the training kernel failed: unspecified launch failure (error 719)"
+  checks=$((checks + 1))
+  [ ! -e fault ] || complain "no kernel failed"
+}
+
+# run_beside TOLERANCE ARGUMENT...: backend cpu has the same candidates, and predictions that agree.
+run_beside() {
+  local tolerance=$1
+  shift
+  rm -rf beside
+  tutti run "$@" --workers 1 --out beside
+  expect_code 0
+  what='predictions of cuda and cpu'
+  cat >close.py <<'PYTHON'
+import glob, numpy, sys
+for path in glob.glob("whole/trials/*/validation.npy"):
+    one, other = numpy.load(path), numpy.load(path.replace("whole", "beside"))
+    if not numpy.allclose(one, other, rtol=1e-3, atol=float(sys.argv[1])):
+        sys.exit(f"{path}: {abs(one - other).max()}")
+PYTHON
+  find_numpy
+  "$python" close.py "$tolerance" >out 2>err
+  code=$?
+  expect_code 0
+}

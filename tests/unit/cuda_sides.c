@@ -1,0 +1,201 @@
+/* cuda_sides.c - backend cuda on an emulated GPU and backend cpu, side by side. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "backends/cpu/cpu_impl.h"
+#include "cuda_sides.h"
+
+tutti_context *context;
+tutti_host *host;
+struct tutti_task task;
+tutti_split *train, *validation;
+struct side cpu, twin, cuda;
+
+void make_side(struct side *side, const char *section, const char *plugin) {
+  struct tutti_backend_setup setup = {.size = sizeof setup, .task = &task};
+  OK(tutti_host_put(context, host, section, TUTTI_KIND_BACKEND, plugin));
+  OK(tutti_backend_create(context, host, section, &setup, &side->backend));
+}
+
+void make_cuda_again(const char *section) {
+  tutti_backend_destroy(cuda.backend);
+  make_side(&cuda, section, "cuda");
+}
+
+void emulate(const char *name, const char *value) {
+  assert_int_equal(value ? setenv(name, value, 1) : unsetenv(name), 0);
+}
+
+void open_sides(void (*make_task)(enum tutti_op head), enum tutti_op head) {
+  struct tutti_host_facts facts = {.size = sizeof facts};
+  char emulated[4096];
+  (void)snprintf(emulated, sizeof emulated, "%s/tests/cuda/.libs", getenv("TUTTI_TEST_BUILDDIR"));
+  OK(tutti_context_create(&context));
+  OK(tutti_plugin_scan_with(context, getenv("TUTTI_PROGRAM")));
+  OK(tutti_plugin_path_add(context, emulated));
+  make_task(head);
+  OK(tutti_host_create(context, &facts, &host));
+  make_side(&cpu, "cpu", "cpu");
+  make_side(&cuda, "cuda", "cuda");
+  make_side(&twin, "twin", "cpu");
+}
+
+void close_sides(void) {
+  struct side *const sides[] = {&cpu, &cuda, &twin};
+  tutti_split_destroy(train);
+  tutti_split_destroy(validation);
+  train = validation = NULL;
+  for (size_t i = 0; i < 3; i++) {
+    tutti_config_destroy(sides[i]->config);
+    tutti_backend_destroy(sides[i]->backend);
+    memset(sides[i], 0, sizeof *sides[i]);
+  }
+  tutti_host_destroy(host);
+  tutti_context_destroy(context);
+}
+
+bool watch(void *argument, const struct tutti_epoch *epoch) {
+  struct side *side = argument;
+  assert_int_equal(epoch->epoch, side->epochs + 1);
+  if (side->epochs < SIDE_EPOCHS) {
+    side->losses[side->epochs][0] = epoch->train_loss;
+    side->losses[side->epochs][1] = epoch->validation_loss;
+  }
+  side->epochs++;
+  return side->epochs != side->stop_after;
+}
+
+void configure(const char *settings) {
+  char text[1024], *rest = text, *word;
+  struct side *const sides[] = {&cpu, &cuda, &twin};
+  for (size_t i = 0; i < 3; i++) {
+    tutti_config_destroy(sides[i]->config);
+    OK(tutti_config_create(context, &tutti_backend_descriptor(sides[i]->backend)->params, &sides[i]->config));
+  }
+  (void)snprintf(text, sizeof text, "%s", settings);
+  while ((word = strtok_r(rest, " ", &rest))) {
+    char *value = strchr(word, '=');
+    *value++ = '\0';
+    for (size_t i = 0; i < 3; i++)
+      OK(tutti_config_set(context, sides[i]->config, word, value));
+  }
+}
+
+tutti_network *sample(const tutti_space *space, const char *purpose, uint64_t index) {
+  struct tutti_random random;
+  tutti_genotype *genotype;
+  tutti_network *network;
+  tutti_random_init(&random, 11, purpose, index);
+  OK(tutti_space_sample(context, space, &random, &genotype));
+  OK(tutti_space_decode(context, genotype, &task, &network));
+  tutti_genotype_unref(genotype);
+  return network;
+}
+
+tutti_space *open_space(const char *plugin, const char *const (*set)[2]) {
+  struct tutti_space_setup setup = {.size = sizeof setup, .task = &task};
+  tutti_space *space;
+  OK(tutti_host_put(context, host, plugin, TUTTI_KIND_SPACE, plugin));
+  for (; set && (*set)[0]; set++)
+    OK(tutti_host_set(context, host, plugin, (*set)[0], (*set)[1]));
+  OK(tutti_space_create(context, host, plugin, &setup, &space));
+  return space;
+}
+
+void require_close(const char *what, size_t epoch, const char *which, double a, double b, double most) {
+  if (!(fabs(a - b) <= most * fmax(1, fabs(a))) && !(isnan(a) && isnan(b)))
+    fail_msg("%s, epoch %zu, %s: cpu %.9g, cuda %.9g", what, epoch + 1, which, a, b);
+}
+
+bool same_weights(const tutti_tensors *one, const tutti_tensors *other) {
+  for (size_t i = 0; i < tutti_tensors_count(one); i++) {
+    const struct tutti_tensor *a = tutti_tensors_at(one, i), *b = tutti_tensors_at(other, i);
+    if (a->bytes != b->bytes || memcmp(a->data, b->data, a->bytes) != 0)
+      return false;
+  }
+  return tutti_tensors_count(one) == tutti_tensors_count(other);
+}
+
+void must_fail(enum tutti_status status, const char *text) {
+  assert_int_not_equal(status, TUTTI_OK);
+  if (!strstr(tutti_error_message(context), text))
+    fail_msg("\"%s\" lacks \"%s\"", tutti_error_message(context), text);
+}
+
+void count_end(void *ends, size_t index) { ((unsigned *)ends)[index]++; }
+
+/* --- a queue --- */
+
+void coming_add(struct coming *coming, struct tutti_job job) {
+  size_t i = coming->count++;
+  struct cpu_config *own = malloc(sizeof *own);
+  assert_in_range(i, 0, COMING_MOST - 1);
+  memcpy(own, job.config, sizeof *own);
+  coming->jobs[i] = job;
+  coming->jobs[i].config = own;
+  coming->jobs[i].progress_argument = &coming->sides[i];
+  coming->outcomes[i].size = sizeof coming->outcomes[i];
+}
+
+static bool next_coming(void *argument, const struct tutti_job **job, struct tutti_outcome **outcome, size_t *number) {
+  struct coming *coming = argument;
+  if (coming->given == coming->count || coming->given == 3 + coming->done)
+    return false;
+  coming->refilled += coming->done > 0 && coming->training > 0;
+  *number = coming->given++;
+  *job = &coming->jobs[*number];
+  *outcome = &coming->outcomes[*number];
+  coming->training++;
+  coming->most = coming->training > coming->most ? coming->training : coming->most;
+  return true;
+}
+
+/* Others still train, and want answers. */
+static void coming_done(void *argument, size_t number) {
+  struct coming *coming = argument;
+  if (coming->outcomes[number].state == TUTTI_STATE_FINISHED)
+    OK(tutti_backend_predict(context, cuda.backend, &coming->jobs[number], coming->outcomes[number].weights, validation,
+                             coming->predictions[number]));
+  coming->training--;
+  coming->done++;
+  if (coming->each)
+    coming->each(coming, number);
+}
+
+enum tutti_status coming_train(struct coming *coming) {
+  const struct tutti_job_queue queue = {sizeof queue, coming, next_coming, coming_done};
+  coming->numbers = tutti_split_rows(validation) * tutti_predictions_width(task.kind, task.outputs);
+  assert_in_range(coming->numbers, 1, COMING_NUMBERS);
+  return tutti_backend_train_queue(context, cuda.backend, &queue);
+}
+
+void coming_require_alone(struct coming *coming) {
+  float alone[COMING_NUMBERS];
+  for (size_t i = 0; i < coming->count; i++) {
+    struct tutti_outcome outcome = {.size = sizeof outcome};
+    coming->sides[i].epochs = 0;
+    if (coming->outcomes[i].state != TUTTI_STATE_FINISHED)
+      fail_msg("job %zu: %s", i, coming->outcomes[i].failure);
+    OK(tutti_backend_train(context, cuda.backend, &coming->jobs[i], &outcome));
+    assert_true(same_weights(outcome.weights, coming->outcomes[i].weights));
+    OK(tutti_backend_predict(context, cuda.backend, &coming->jobs[i], outcome.weights, validation, alone));
+    assert_memory_equal(alone, coming->predictions[i], coming->numbers * sizeof *alone);
+    tutti_tensors_destroy(outcome.weights);
+  }
+}
+
+void coming_release(struct coming *coming) {
+  for (size_t i = 0; i < coming->count; i++) {
+    tutti_tensors_destroy(coming->outcomes[i].weights);
+    tutti_network_destroy((tutti_network *)(uintptr_t)coming->jobs[i].network);
+    free((void *)(uintptr_t)coming->jobs[i].config);
+  }
+  memset(coming, 0, sizeof *coming);
+}
