@@ -6,6 +6,7 @@
 #include "otmann.h"
 
 #include <math.h>
+#include <tutti/cpu.h>
 
 double otmann_mismatch(const struct otmann_rules *rules, enum label a, enum label b) {
   const struct label_facts *first = &label_facts[a], *second = &label_facts[b];
@@ -27,8 +28,38 @@ double otmann_mismatch(const struct otmann_rules *rules, enum label a, enum labe
   }
 }
 
+#define WIDTH 2
+#define NAME(function) function##_baseline
+#define TARGET
+#include "otmann_structure.h"
+
+#if defined(__x86_64__)
+#define WIDTH 4
+#define NAME(function) function##_avx2
+#define TARGET __attribute__((target("avx2")))
+#include "otmann_structure.h"
+
+#define WIDTH 8
+#define NAME(function) function##_avx512
+#define TARGET __attribute__((target("avx512f,avx512dq,avx512vl")))
+#include "otmann_structure.h"
+#endif
+
+static otmann_structure_function *choose_structure(void) {
+#if defined(__x86_64__)
+  enum tutti_cpu cpu = tutti_cpu_detect();
+  if (cpu >= TUTTI_CPU_AVX512)
+    return structure_avx512;
+  if (cpu >= TUTTI_CPU_AVX2)
+    return structure_avx2;
+#endif
+  return structure_baseline;
+}
+
 void otmann_init(struct otmann *otmann, const struct otmann_rules *rules) {
   otmann->rules = *rules;
+  otmann->structure = choose_structure();
+  otmann->transport.simplex = NULL;
   for (int a = 0; a < LABEL_COUNT; a++)
     for (int b = 0; b < LABEL_COUNT; b++)
       otmann->mismatch[a][b] = otmann_mismatch(rules, (enum label)a, (enum label)b);
@@ -45,20 +76,13 @@ static void fill_costs(struct otmann *otmann, const struct block *block) {
   int rows = otmann->transport.rows, columns = otmann->transport.columns;
   size_t paths = otmann->rules.group_count * OTMANN_PATHS;
   for (int i = 0; i < rows; i++) {
-    double *restrict structure = otmann->structure_costs[i];
+    double own[OTMANN_GROUPS_MOST * OTMANN_PATHS];
     const double *mismatch = otmann->mismatch[block->a->labels[block->a_begin + i]];
-    for (int j = 0; j < columns; j++) {
-      structure[j] = 0;
-      otmann->label_costs[i][j] = mismatch[block->b->labels[block->b_begin + j]];
-    }
-    for (size_t k = 0; k < paths; k++) {
-      double length = block->a->lengths[k][block->a_begin + i];
-      const double *others = &block->b->lengths[k][block->b_begin];
-      for (int j = 0; j < columns; j++)
-        structure[j] += fabs(length - others[j]);
-    }
     for (int j = 0; j < columns; j++)
-      structure[j] /= (double)paths;
+      otmann->label_costs[i][j] = mismatch[block->b->labels[block->b_begin + j]];
+    for (size_t k = 0; k < paths; k++)
+      own[k] = block->a->lengths[k][block->a_begin + i];
+    otmann->structure(paths, own, &block->b->lengths[0][block->b_begin], columns, otmann->structure_costs[i]);
   }
 }
 
@@ -124,6 +148,16 @@ static bool begin_role(struct otmann *otmann, const struct otmann_profile *a, co
   return true;
 }
 
+/* Most roles have one layer in each network: its mass goes over, or stays, and there is nothing to search. */
+static void add_single(const struct otmann *otmann, double *out) {
+  double supply = otmann->transport.supplies[0], demand = otmann->transport.demands[0];
+  for (size_t k = 0; k < otmann->rules.structure_count; k++) {
+    double cost = cost_of(otmann, otmann->rules.structures[k], 0, 0);
+    double flow = transport_single_flow(&otmann->transport, cost), sum = flow > 0 ? flow * cost : 0;
+    out[k] += sum + (supply - flow) + (demand - flow);
+  }
+}
+
 void otmann_distance(struct otmann *otmann, const struct otmann_profile *a, const struct otmann_profile *b,
                      double *out) {
   size_t count = otmann->rules.structure_count;
@@ -133,6 +167,10 @@ void otmann_distance(struct otmann *otmann, const struct otmann_profile *a, cons
   for (int role = 0; role <= ROLE_OUTPUT; role++) {
     if (!begin_role(otmann, a, b, role, &block))
       continue;
+    if (otmann->transport.rows == 1 && otmann->transport.columns == 1) {
+      add_single(otmann, out);
+      continue;
+    }
     for (size_t k = 0; k < count; k++) {
       solve(otmann, otmann->rules.structures[k]);
       out[k] += optimum(otmann, otmann->rules.structures[k]);

@@ -32,7 +32,7 @@ struct otmann_profile {
   int roles[ROLE_OUTPUT + 2];
   double masses[GRAPH_LAYERS_MOST];
   double total;
-  double lengths[][GRAPH_LAYERS_MOST]; /* [groups * OTMANN_PATHS] */
+  double lengths[][GRAPH_LAYERS_MOST]; /* [groups * OTMANN_PATHS], and TRANSPORT_LANES doubles that are read, too */
 };
 
 /* Masses of the layers of a sorted graph; masses[count]. */
@@ -47,9 +47,14 @@ double otmann_mismatch(const struct otmann_rules *rules, enum label a, enum labe
 TUTTI_NODISCARD enum tutti_status otmann_profile_create(tutti_context *context, const struct otmann_rules *rules,
                                                         const struct graph *graph, struct otmann_profile **profile);
 
+/* Mean difference of path lengths: out[count], of lengths own[paths] from others[paths][GRAPH_LAYERS_MOST]; out is
+   written up to a multiple of TRANSPORT_LANES. */
+typedef void otmann_structure_function(size_t paths, const double *own, const double *others, int count, double *out);
+
 /* Memory for the computation of pairs, so that a pair allocates nothing. */
 struct otmann {
   struct otmann_rules rules;
+  otmann_structure_function *structure; /* the fastest for this processor */
   double mismatch[LABEL_COUNT][LABEL_COUNT];
   struct transport transport;
   double label_costs[TRANSPORT_SIDE][TRANSPORT_STRIDE], structure_costs[TRANSPORT_SIDE][TRANSPORT_STRIDE];

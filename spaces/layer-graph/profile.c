@@ -80,9 +80,8 @@ enum tutti_status otmann_profile_create(tutti_context *context, const struct otm
                                         const struct graph *graph, struct otmann_profile **out) {
   struct otmann_profile *profile;
   double values[OTMANN_PATHS][GRAPH_LAYERS_MOST];
-  TUTTI_TRY(context,
-            tutti_alloc(context, 1, sizeof *profile + rules->group_count * OTMANN_PATHS * sizeof profile->lengths[0],
-                        &profile));
+  size_t lengths = rules->group_count * OTMANN_PATHS * sizeof profile->lengths[0];
+  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *profile + lengths + TRANSPORT_LANES * sizeof(double), &profile));
   sort_by_role(graph, profile);
   otmann_masses(rules, graph, values[0]);
   for (int p = 0; p < profile->count; p++)

@@ -15,14 +15,19 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <tutti/cpu.h>
 
-static bool is_row(const struct transport *transport, int node) { return node < transport->rows; }
+/* All that the simplex method calls is compiled into it, with its level of vector instructions: code without them would
+   wait for the registers of code with them. */
+#define INLINE static inline __attribute__((always_inline))
 
-static int ground_of(const struct transport *transport) { return transport->rows + transport->columns; }
+INLINE bool is_row(const struct transport *transport, int node) { return node < transport->rows; }
+
+INLINE int ground_of(const struct transport *transport) { return transport->rows + transport->columns; }
 
 /* --- the tree ---------------------------------------------------------------------------------------------------- */
 
-static void link_child(struct transport *transport, int parent, int node) {
+INLINE void link_child(struct transport *transport, int parent, int node) {
   int first = transport->first_child[parent];
   transport->parent[node] = (int16_t)parent;
   transport->next[node] = (int16_t)first;
@@ -32,7 +37,7 @@ static void link_child(struct transport *transport, int parent, int node) {
   transport->first_child[parent] = (int16_t)node;
 }
 
-static void unlink_child(struct transport *transport, int node) {
+INLINE void unlink_child(struct transport *transport, int node) {
   int next = transport->next[node], previous = transport->previous[node];
   if (previous >= 0)
     transport->next[previous] = (int16_t)next;
@@ -42,13 +47,13 @@ static void unlink_child(struct transport *transport, int node) {
     transport->previous[next] = (int16_t)previous;
 }
 
-static double cost_between(const struct transport *transport, int row, int column) {
+INLINE double cost_between(const struct transport *transport, int row, int column) {
   int ground = ground_of(transport);
   return row == ground || column == ground ? 1 : transport->costs[row][column - transport->rows];
 }
 
 /* Price and depth of a node below its parent: on arcs of the tree, prices add up to costs. */
-static void price_node(struct transport *transport, int node) {
+INLINE void price_node(struct transport *transport, int node) {
   int parent = transport->parent[node], ground = ground_of(transport), rows = transport->rows;
   transport->depth[node] = (int16_t)(transport->depth[parent] + 1);
   if (is_row(transport, node))
@@ -60,7 +65,7 @@ static void price_node(struct transport *transport, int node) {
 }
 
 /* Prices and depths of a node and all below it, parents first. */
-static void price_subtree(struct transport *transport, int top) {
+INLINE void price_subtree(struct transport *transport, int top) {
   int node = top, ground = ground_of(transport);
   for (;;) {
     if (node != ground)
@@ -79,7 +84,7 @@ static void price_subtree(struct transport *transport, int top) {
 
 /* --- pivots ------------------------------------------------------------------------------------------------------ */
 
-static int find_apex(const struct transport *transport, int a, int b) {
+INLINE int find_apex(const struct transport *transport, int a, int b) {
   while (a != b) {
     if (transport->depth[a] >= transport->depth[b])
       a = transport->parent[a];
@@ -99,7 +104,7 @@ struct pivot {
 
 /* The leaving arc has the least flow of those that lose flow (rows' arcs above the tail, columns' above the head).
    Among several, it is the last one met on the way from the apex down to the tail and from the head up. */
-static void find_leaving(const struct transport *transport, struct pivot *pivot) {
+INLINE void find_leaving(const struct transport *transport, struct pivot *pivot) {
   pivot->flow = INFINITY;
   for (int node = pivot->tail; node != pivot->apex; node = transport->parent[node])
     if (is_row(transport, node) && transport->flow[node] < pivot->flow) {
@@ -114,7 +119,7 @@ static void find_leaving(const struct transport *transport, struct pivot *pivot)
     }
 }
 
-static void send_flow(struct transport *transport, const struct pivot *pivot) {
+INLINE void send_flow(struct transport *transport, const struct pivot *pivot) {
   for (int node = pivot->tail; node != pivot->apex; node = transport->parent[node])
     transport->flow[node] += is_row(transport, node) ? -pivot->flow : pivot->flow;
   for (int node = pivot->head; node != pivot->apex; node = transport->parent[node])
@@ -123,7 +128,7 @@ static void send_flow(struct transport *transport, const struct pivot *pivot) {
 
 /* Cut the tree at the leaving arc, reverse the part below it so that the entering arc's end is on top, and attach it
    there. */
-static void exchange(struct transport *transport, const struct pivot *pivot) {
+INLINE void exchange(struct transport *transport, const struct pivot *pivot) {
   int node = pivot->above_head ? pivot->head : pivot->tail, top = node;
   int above = pivot->above_head ? pivot->tail : pivot->head;
   double flow = pivot->flow;
@@ -141,7 +146,7 @@ static void exchange(struct transport *transport, const struct pivot *pivot) {
   price_subtree(transport, top);
 }
 
-static void enter(struct transport *transport, int row, int column) {
+INLINE void enter(struct transport *transport, int row, int column) {
   int ground = ground_of(transport);
   struct pivot pivot = {.tail = row == transport->rows ? ground : row,
                         .head = column == transport->columns ? ground : transport->rows + column};
@@ -156,24 +161,38 @@ static void enter(struct transport *transport, int row, int column) {
 /* fmin for numbers that are not NaN: one instruction. */
 static inline double lesser(double a, double b) { return a < b ? a : b; }
 
-/* Let the arc of a row enter that saves most; false if none saves anything. Columns go in fours, up to the padding. */
-static bool improve_row(struct transport *transport, int row) {
-  const double *costs = transport->costs[row], *prices = transport->column_prices;
-  double least[4] = {INFINITY, INFINITY, INFINITY, INFINITY};
-  int column = 0;
-  for (int base = 0; base <= transport->columns; base += 4)
-    for (int k = 0; k < 4; k++) {
-      double left = costs[base + k] - prices[base + k];
-      least[k] = lesser(left, least[k]);
-    }
-  double best = lesser(lesser(least[0], least[1]), lesser(least[2], least[3]));
-  if (best >= transport->row_prices[row])
-    return false;
-  while (costs[column] - prices[column] > best)
-    column++;
-  enter(transport, row, column);
-  return true;
+/* Costs are clipped at 3, where the ground is cheaper, and are multiples of 2^-43: 768 is 1.5 * 2^9. */
+enum { COST_MOST = 3, COST_ROUND = 768 };
+
+#define WIDTH 2
+#define NAME(function) function##_baseline
+#define TARGET
+#include "transport_simplex.h"
+
+#if defined(__x86_64__)
+#define WIDTH 4
+#define NAME(function) function##_avx2
+#define TARGET __attribute__((target("avx2")))
+#include "transport_simplex.h"
+
+#define WIDTH 8
+#define NAME(function) function##_avx512
+#define TARGET __attribute__((target("avx512f,avx512dq,avx512vl")))
+#include "transport_simplex.h"
+#endif
+
+static void choose_simplex(struct transport *transport) {
+  transport->simplex = simplex_baseline;
+#if defined(__x86_64__)
+  enum tutti_cpu cpu = tutti_cpu_detect();
+  if (cpu >= TUTTI_CPU_AVX2)
+    transport->simplex = simplex_avx2;
+  if (cpu >= TUTTI_CPU_AVX512)
+    transport->simplex = simplex_avx512;
+#endif
 }
+
+/* --- beginning ---------------------------------------------------------------------------------------------------- */
 
 /* Multiples of the last bit of `large`, at least one. */
 static void round_masses(int count, double *masses, double large) {
@@ -189,17 +208,19 @@ static void frame_costs(struct transport *transport) {
   for (int row = 0; row <= rows; row++) {
     for (int column = row == rows ? 0 : columns; column <= columns; column++)
       transport->costs[row][column] = 1;
-    for (int column = columns + 1; column % 4; column++)
+    for (int column = columns + 1; column % TRANSPORT_LANES; column++)
       transport->costs[row][column] = INFINITY;
   }
   transport->row_prices[rows] = 0;
-  for (int column = columns; column == columns || column % 4; column++)
+  for (int column = columns; column == columns || column % TRANSPORT_LANES; column++)
     transport->column_prices[column] = 0;
 }
 
 void transport_begin(struct transport *transport) {
   int rows = transport->rows, columns = transport->columns, ground = ground_of(transport), exponent;
   double total = 0;
+  if (!transport->simplex)
+    choose_simplex(transport);
   for (int i = 0; i < rows; i++)
     total += transport->supplies[i];
   for (int i = 0; i < columns; i++)
@@ -218,23 +239,11 @@ void transport_begin(struct transport *transport) {
   }
 }
 
-/* Costs clipped at 3, where the ground is cheaper, as multiples of 2^-43: 768 is 1.5 * 2^9. */
-static void round_costs(struct transport *transport) {
-  for (int row = 0; row < transport->rows; row++) {
-    double *costs = transport->costs[row];
-    for (int column = 0; column < transport->columns; column++)
-      costs[column] = (lesser(costs[column], 3) + 768) - 768;
-  }
-}
+void transport_solve(struct transport *transport) { transport->simplex(transport); }
 
-void transport_solve(struct transport *transport) {
-  int row = 0;
-  round_costs(transport);
-  price_subtree(transport, ground_of(transport));
-  for (int idle = 0; idle <= transport->rows;) {
-    idle = improve_row(transport, row) ? 0 : idle + 1;
-    row = row == transport->rows ? 0 : row + 1;
-  }
+double transport_single_flow(const struct transport *transport, double cost) {
+  double rounded = (lesser(cost, COST_MOST) + COST_ROUND) - COST_ROUND;
+  return rounded < 2 ? lesser(transport->supplies[0], transport->demands[0]) : 0;
 }
 
 double transport_flow(const struct transport *transport, int row, int column) {

@@ -6,7 +6,8 @@
 
 enum {
   TRANSPORT_SIDE = 64,                      /* nodes per side */
-  TRANSPORT_STRIDE = 68,                    /* doubles per row of costs: the columns, the ground, and padding */
+  TRANSPORT_LANES = 8,                      /* rows of costs are padded to a multiple of so many doubles */
+  TRANSPORT_STRIDE = 72,                    /* doubles per row of costs: the columns, the ground, and padding */
   TRANSPORT_NODES = 2 * TRANSPORT_SIDE + 1, /* rows, columns and the ground */
 };
 
@@ -14,6 +15,7 @@ enum {
    each unit that a column receives unmatched, costs 1. The ground, node rows + columns, represents "unmatched". All
    working memory is here. */
 struct transport {
+  void (*simplex)(struct transport *transport); /* the fastest for this processor; NULL at first */
   int rows, columns;
   double supplies[TRANSPORT_SIDE], demands[TRANSPORT_SIDE]; /* > 0; rounded by transport_begin */
   double costs[TRANSPORT_SIDE + 1][TRANSPORT_STRIDE];       /* >= 0; rounded by transport_solve */
@@ -29,6 +31,9 @@ struct transport {
 void transport_begin(struct transport *transport);
 /* Find the optimum for the present costs, starting from the basis of the last call. */
 void transport_solve(struct transport *transport);
+/* A mass between one row and one column, as transport_begin has rounded both, at a cost that transport_solve would
+   round: what it would send. */
+double transport_single_flow(const struct transport *transport, double cost);
 /* The flow from a row to a column. */
 double transport_flow(const struct transport *transport, int row, int column);
 
