@@ -24,7 +24,7 @@ struct gp_otmann_config {
   struct tutti_reals powers, scales, alpha, noise, length_scale;
   struct tutti_integers terms;
   int kernel, projection, inference;
-  int64_t draws, evaluations, samples, refit;
+  int64_t draws, evaluations, samples, refit, fit_rows;
 };
 
 static const char *const gp_otmann_kernels[] = {"matern52", "rbf", NULL};
@@ -78,6 +78,8 @@ static const struct tutti_param gp_otmann_params[] = {
                   "Likelihoods that the ascent may cost; 0: the best draw is taken as it is."),
     TUTTI_INTEGER(struct gp_otmann_config, refit, "1", 1, TUTTI_NO_LIMIT,
                   "Fit the hyperparameters again after so many observations more."),
+    TUTTI_INTEGER(struct gp_otmann_config, fit_rows, "400", 0, TUTTI_NO_LIMIT,
+                  "Observations that a fit of the hyperparameters sees at most, a random part of more; 0: all."),
 };
 
 struct gp_otmann {
@@ -237,6 +239,7 @@ static enum tutti_status refit_gp_otmann(struct gp_otmann *self, tutti_context *
   struct dgp_search search = {.ranges = (const double(*)[2])self->ranges,
                               .draws = (size_t)self->config->draws,
                               .evaluations = (size_t)self->config->evaluations,
+                              .rows = (size_t)self->config->fit_rows,
                               .inference = (enum dgp_inference)self->config->inference,
                               .random = &random};
   struct dgp_units units;

@@ -23,7 +23,7 @@ struct gp_config {
   int kernel, mean, inference;
   bool ard;
   struct tutti_reals amplitude, length_scale, noise;
-  int64_t looks, starts, evaluations, samples, burn_in, refit;
+  int64_t looks, starts, evaluations, fit_rows, samples, burn_in, refit;
   double growth;
 };
 
@@ -61,6 +61,9 @@ static const struct tutti_param gp_params[] = {
         "The likeliest of them, from which the likelihood is ascended; with many observations on a part of them, "
         "and from the best of what is found on all."),
     TUTTI_INTEGER(struct gp_config, evaluations, "200", 1, 1000000, "Likelihoods that an ascent may cost."),
+    TUTTI_INTEGER(
+        struct gp_config, fit_rows, "2000", 0, TUTTI_NO_LIMIT,
+        "Observations whose likelihood the ascents see at most, a random part of more; 0: all. Predictions have all."),
     TUTTI_INTEGER(struct gp_config, samples, "10", 1, 10000, "Hyperparameters that are drawn (inference = sampling)."),
     TUTTI_INTEGER(struct gp_config, burn_in, "100", 0, 1000000, "Draws before them that are thrown away."),
     TUTTI_INTEGER(
@@ -153,6 +156,7 @@ static enum tutti_status maximise_likelihood_gp(struct gp *self, tutti_context *
                              .looks = (size_t)self->config->looks,
                              .starts = (size_t)self->config->starts,
                              .evaluations = (size_t)self->config->evaluations,
+                             .rows = (size_t)self->config->fit_rows,
                              .random = &random};
   tutti_random_init(&random, self->seed, "gp starts", problem->count);
   return gp_fit(context, problem, &search, &self->mixture.posteriors->hyper);

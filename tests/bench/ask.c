@@ -1,9 +1,9 @@
 /* ask.c - times one refit and ask of surrogate gp with acquisition ei on .npy files, float64: ask X Y CANDIDATES
-   [REPEATS]. It prints, on one line, CPU seconds (best of the repeats) and results: the fit; finding the best candidate
+   [REPEATS [brief]]. It prints, on one line, CPU seconds (best of the repeats) and results: the fit; finding the best candidate
    by bounds, and by predicting every candidate; the number of the best by each; the log likelihood; the share of a
    likelihood with gradient that LAPACK takes; all covariances with the candidates; one triangular solve with them in
    BLAS; and the mean time of an ask while the observations grow by a tenth (growth = 0.1: one refit), where each ask
-   draws as many new candidates and observes the best. ask_sklearn.py runs it beside scikit-learn on the same data. */
+   draws as many new candidates and observes the best; brief: without the last five. ask_sklearn.py runs it beside scikit-learn on the same data. */
 #include <cblas.h>
 #include <lapacke.h>
 #include <stdio.h>
@@ -211,11 +211,11 @@ static double kernel_limit(const struct problem *problem) {
   return best;
 }
 
-static enum tutti_status run(tutti_context *context, char **files, int repeats) {
+static enum tutti_status run(tutti_context *context, char **files, int repeats, bool brief) {
   struct tutti_npy x, y, z;
   struct model model = {0};
   struct timing timing = {.fit = INFINITY, .ask = {INFINITY, INFINITY}};
-  double whole, lapack, likelihood, amortised, *worth;
+  double whole, lapack, likelihood, amortised, *worth = NULL;
   TUTTI_TRY(context, tutti_npy_map(context, files[0], &x));
   TUTTI_TRY(context, tutti_npy_map(context, files[1], &y));
   TUTTI_TRY(context, tutti_npy_map(context, files[2], &z));
@@ -226,10 +226,14 @@ static enum tutti_status run(tutti_context *context, char **files, int repeats) 
   for (int i = 0; i < repeats; i++)
     TUTTI_TRY(context, ask_once(context, &problem, &model, worth, &timing));
   TUTTI_TRY(context, likelihood_of(context, &model, &likelihood));
-  TUTTI_TRY(context, likelihood_limit(context, &problem, &whole, &lapack));
-  TUTTI_TRY(context, ask_and_tell(context, &problem, &model, worth, &amortised));
-  printf("%.6f %.6f %.6f %zu %zu %.6f %.2f %.6f %.6f %.6f\n", timing.fit, timing.ask[1], timing.ask[0], timing.best[1],
-         timing.best[0], likelihood, lapack / whole, kernel_limit(&problem), solve_limit(&problem), amortised);
+  printf("%.6f %.6f %.6f %zu %zu %.6f", timing.fit, timing.ask[1], timing.ask[0], timing.best[1], timing.best[0],
+         likelihood);
+  if (!brief) {
+    TUTTI_TRY(context, likelihood_limit(context, &problem, &whole, &lapack));
+    TUTTI_TRY(context, ask_and_tell(context, &problem, &model, worth, &amortised));
+    printf(" %.2f %.6f %.6f %.6f", lapack / whole, kernel_limit(&problem), solve_limit(&problem), amortised);
+  }
+  printf("\n");
   model_destroy(&model);
   tutti_free(worth);
   tutti_npy_unmap(&x);
@@ -241,10 +245,11 @@ static enum tutti_status run(tutti_context *context, char **files, int repeats) 
 int main(int count, char **arguments) {
   tutti_context *context;
   if (count < 4 || tutti_context_create(&context) != TUTTI_OK) {
-    (void)fprintf(stderr, "usage: %s X.npy Y.npy CANDIDATES.npy [REPEATS]\n", arguments[0]);
+    (void)fprintf(stderr, "usage: %s X.npy Y.npy CANDIDATES.npy [REPEATS [brief]]\n", arguments[0]);
     return 2;
   }
-  enum tutti_status status = run(context, arguments + 1, count > 4 ? atoi(arguments[4]) : 3);
+  enum tutti_status status =
+      run(context, arguments + 1, count > 4 ? atoi(arguments[4]) : 3, count > 5 && strcmp(arguments[5], "brief") == 0);
   if (status != TUTTI_OK)
     (void)fprintf(stderr, "%s\n", tutti_error_message(context));
   tutti_context_destroy(context);

@@ -167,24 +167,110 @@ static void test_likelihood(void **state) {
   }
 }
 
-/* No draw from the ranges is more likely than the fitted hyperparameters, which lie within the ranges. */
-static void test_fit_finds_the_likeliest(void **state) {
-  enum { COUNT = 30, DRAWS = 300 };
+/* The eigenvalues that a Cholesky factor spares are those of which none would be clipped, and nothing else changes;
+   observations that are there twice make the matrix singular. */
+static void test_eigenvalues_are_spared(void **state) {
+  enum { COUNT = 24, DRAWS = 200 };
+  size_t spared = 0, clipped = 0;
+  (void)state;
+  for (int twice = 0; twice < 2; twice++) {
+    struct subject subject;
+    struct tutti_random random;
+    struct dgp_workspace ours;
+    struct dgp_spectrum *spectrum;
+    static double factor[COUNT * COUNT];
+    double hyper[HYPERS];
+    open_subject(&subject, NULL);
+    subject.powers[1] = 1;
+    if (twice) {
+      tutti_candidate_unref(subject.candidates[COUNT - 1]);
+      subject.candidates[COUNT - 1] = tutti_candidate_ref(subject.candidates[0]);
+    }
+    fit(&subject, COUNT, NULL);
+    tutti_random_init(&random, 1, "draws", 0);
+    TOY_OK(&subject.toy, dgp_workspace_create(subject.toy.context, &subject.gp->data, COUNT, &ours));
+    TOY_OK(&subject.toy, dgp_spectrum_create(subject.toy.context, COUNT, &spectrum));
+    for (int draw = 0; draw < DRAWS; draw++) {
+      for (size_t i = 0; i < HYPERS; i++) {
+        const double *range = subject.gp->ranges[i];
+        hyper[i] = range[0] * pow(range[1] / range[0], tutti_random_uniform(&random));
+      }
+      dgp_covariance(&subject.gp->data, hyper, &ours);
+      TOY_OK(&subject.toy, dgp_factor(subject.toy.context, &subject.gp->data, hyper, &ours));
+      TOY_OK(&subject.toy, dgp_decompose(subject.toy.context, ours.covariance, spectrum));
+      assert_int_equal(ours.spectrum->clipped, spectrum->clipped);
+      clipped += spectrum->clipped > 0;
+      if (spectrum->clipped > 0)
+        continue;
+      memcpy(factor, ours.covariance, sizeof factor);
+      for (size_t i = 0; i < COUNT; i++)
+        factor[i * COUNT + i] += hyper[NOISE];
+      TOY_OK(&subject.toy, dgp_factorise(subject.toy.context, COUNT, ours.covariance, spectrum, factor));
+      for (size_t j = 0; j < COUNT; j++)
+        assert_memory_equal(ours.factor + j * COUNT + j, factor + j * COUNT + j, (COUNT - j) * sizeof(double));
+      spared++;
+    }
+    dgp_spectrum_destroy(spectrum);
+    dgp_workspace_destroy(&ours);
+    close_subject(&subject);
+  }
+  assert_true(spared > DRAWS / 10 && clipped >= DRAWS);
+}
+
+/* Observations of the hyperparameters' fit, a random part: the first ones, which are all alike, would say that there is
+   nothing but noise. All others are in the model. */
+static void test_part_of_the_observations(void **state) {
+  enum { COUNT = 60, PART = 30 };
+  double found[3][HYPERS], mean[COUNT], deviation[COUNT];
+  (void)state;
+  for (int which = 0; which < 3; which++) {
+    static const int64_t rows[] = {0, COUNT, PART};
+    struct subject subject;
+    open_subject(&subject, NULL);
+    surrogate_destroy_gp_otmann(subject.gp);
+    subject.config.fit_rows = rows[which];
+    make(&subject);
+    for (size_t i = 0; i < PART; i++)
+      subject.values[i] = subject.values[0];
+    fit(&subject, COUNT, NULL);
+    memcpy(found[which], subject.gp->posteriors->hyper, sizeof found[which]);
+    predict(&subject, 0, COUNT, mean, deviation);
+    assert_int_equal(subject.gp->posteriors->count, COUNT);
+    double spread = 0;
+    for (size_t i = 0; i < PART; i++)
+      spread += fabs(mean[i] - mean[PART + i]) / PART;
+    assert_true(spread > 0.05); /* a model of the first ones alone is constant */
+    close_subject(&subject);
+  }
+  assert_memory_equal(found[0], found[1], sizeof found[0]);
+  assert_memory_not_equal(found[0], found[2], sizeof found[0]);
+}
+
+/* No draw from the ranges is more likely than the fitted hyperparameters, which lie within the ranges: with few
+   observations, and with so many that a part of them is looked at first. */
+static void check_likeliest(size_t count, int draws) {
   struct subject subject;
   struct dgp_workspace workspace;
   struct tutti_random random;
   double hyper[HYPERS], likelihood;
-  (void)state;
   open_subject(&subject, NULL);
-  fit(&subject, COUNT, NULL);
+  const tutti_candidate **points = calloc(count, sizeof *points);
+  double *values = calloc(count, sizeof *values);
+  tutti_random_init(&random, 1, "repeats", 0);
+  for (size_t i = 0; i < count; i++) {
+    points[i] = subject.candidates[i % subject.count];
+    values[i] = subject.values[i % subject.count] + (i < subject.count ? 0 : 0.02 * tutti_random_normal(&random));
+  }
+  const struct tutti_points all = {sizeof all, count, 0, NULL, points};
+  TOY_OK(&subject.toy, surrogate_fit_gp_otmann(subject.gp, subject.toy.context, &all, values, NULL));
   tutti_random_init(&random, 1, "draws", 0);
-  TOY_OK(&subject.toy, dgp_workspace_create(subject.toy.context, &subject.gp->data, COUNT, &workspace));
+  TOY_OK(&subject.toy, dgp_workspace_create(subject.toy.context, &subject.gp->data, count, &workspace));
   for (size_t i = 0; i < HYPERS; i++) {
     const double *range = subject.gp->ranges[i];
     assert_true(subject.gp->posteriors->hyper[i] >= range[0] * (1 - 1e-12));
     assert_true(subject.gp->posteriors->hyper[i] <= range[1] * (1 + 1e-12));
   }
-  for (int draw = 0; draw < DRAWS; draw++) {
+  for (int draw = 0; draw < draws; draw++) {
     for (size_t i = 0; i < HYPERS; i++) {
       const double *range = subject.gp->ranges[i];
       hyper[i] = range[0] * pow(range[1] / range[0], tutti_random_uniform(&random));
@@ -193,8 +279,19 @@ static void test_fit_finds_the_likeliest(void **state) {
                                         &workspace, &likelihood, NULL));
     assert_true(likelihood <= subject.gp->likelihood + 1e-9);
   }
+  TOY_OK(&subject.toy, dgp_likelihood(subject.toy.context, &subject.gp->data, &subject.gp->posteriors->units,
+                                      subject.gp->posteriors->hyper, &workspace, &likelihood, NULL));
+  assert_near(subject.gp->likelihood, likelihood, 1e-9);
   dgp_workspace_destroy(&workspace);
   close_subject(&subject);
+  free(points);
+  free(values);
+}
+
+static void test_fit_finds_the_likeliest(void **state) {
+  (void)state;
+  check_likeliest(30, 300);
+  check_likeliest(140, 60);
 }
 
 static void test_learns(void **state) {
@@ -582,6 +679,8 @@ int main(void) {
   static const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_predictions),
       cmocka_unit_test(test_likelihood),
+      cmocka_unit_test(test_eigenvalues_are_spared),
+      cmocka_unit_test(test_part_of_the_observations),
       cmocka_unit_test(test_fit_finds_the_likeliest),
       cmocka_unit_test(test_learns),
       cmocka_unit_test(test_hallucination),

@@ -72,6 +72,39 @@ static void test_hyperparameters_stay_between_refits(void **state) {
   assert_true(gp->mixture.posteriors->hyper.amplitude != before && gp->based == 30);
 }
 
+/* A fit sees a random part of the observations, and the predictions have all of them: of the first ones, which are all
+   alike, one would learn that the function is constant. */
+static void test_part_of_the_observations(void **state) {
+  enum { COUNT = 48, PART = 20 };
+  struct fixture *fixture = *state;
+  static const int64_t rows[] = {0, COUNT, PART};
+  double x[MANY * DIMENSION], y[MANY], mean[3][COUNT], deviation[3][COUNT];
+  data(MANY, x, y);
+  for (size_t i = 0; i < PART; i++)
+    y[i] = 0;
+  for (size_t which = 0; which < 3; which++) {
+    fixture->config.fit_rows = rows[which];
+    make(fixture);
+    assert_int_equal(fit(fixture, x, y, COUNT), TUTTI_OK);
+    const struct gp *gp = fixture->gp;
+    const struct gp_posterior *posterior = gp->mixture.posteriors;
+    assert_int_equal(posterior->count, COUNT);
+    assert_int_equal(gp->based, COUNT);
+    predict(fixture, x, COUNT, mean[which], deviation[which]);
+    double residual = 0, spread = 0;
+    for (size_t i = PART; i < COUNT; i++) {
+      residual += (mean[which][i] - y[i]) * (mean[which][i] - y[i]);
+      spread += y[i] * y[i];
+    }
+    assert_true(residual < 0.5 * spread);
+    surrogate_destroy_gp(fixture->gp);
+    fixture->gp = NULL;
+  }
+  assert_memory_equal(mean[0], mean[1], sizeof mean[0]);
+  assert_memory_equal(deviation[0], deviation[1], sizeof deviation[0]);
+  assert_memory_not_equal(mean[0], mean[2], sizeof mean[0]);
+}
+
 /* Refits after a share of growth, at least `refit` apart, whenever the predictions come. */
 static void test_schedule(void **state) {
   struct fixture *fixture = *state;
@@ -289,6 +322,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_fits_data, setup, teardown),
       cmocka_unit_test_setup_teardown(test_state_is_the_sequence, setup, teardown),
       cmocka_unit_test_setup_teardown(test_hyperparameters_stay_between_refits, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_part_of_the_observations, setup, teardown),
       cmocka_unit_test_setup_teardown(test_schedule, setup, teardown),
       cmocka_unit_test_setup_teardown(test_hallucination, setup, teardown),
       cmocka_unit_test_setup_teardown(test_gradient, setup, teardown),

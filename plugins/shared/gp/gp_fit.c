@@ -7,7 +7,7 @@
    gradient and costs a third of the first step of an ascent.
 
    With many observations, looks and first ascents see only a random part of them; its optimum is near the optimum of
-   all. The likelihood of all observations decides which ascent goes on. */
+   all. The likelihood of all observations, or of as many as the search may see, decides which ascent goes on. */
 #include <nlopt.h>
 #include <string.h>
 
@@ -173,11 +173,11 @@ static size_t next_level(size_t level, size_t count) {
   return 2 * NEXT_LEVEL * level > count ? count : NEXT_LEVEL * level;
 }
 
-/* Put the observations in an order in which every beginning is a random part of them. Points, values and noise [count]
+/* Put the `n` observations in an order in which every beginning is a random part of them. Points, values and noise [n]
    each are in one array that the caller frees. */
-static enum tutti_status mix_observations(struct attempt *attempt, double **mixed) {
+static enum tutti_status mix_observations(struct attempt *attempt, size_t n, double **mixed) {
   struct gp_problem *problem = &attempt->problem;
-  size_t n = problem->count, d = problem->dimension;
+  size_t d = problem->dimension;
   enum tutti_status status;
   uint32_t *order = NULL;
   TUTTI_TRY_OUT(attempt->context, tutti_alloc(attempt->context, n, sizeof(*order), &order));
@@ -298,14 +298,16 @@ enum tutti_status gp_fit(tutti_context *context, const struct gp_problem *proble
                             .mean = hyper->mean,
                             .best = -HUGE_VAL};
   double *starts = NULL, *worth = NULL, *mixed = NULL;
+  if (search->rows > 0 && search->rows < problem->count)
+    attempt.problem.count = search->rows;
   TUTTI_TRY_OUT(context, reserve(&attempt, &starts, &worth));
   for (size_t i = 0; i < attempt.count; i++) {
     const double *range = gp_bounds_of(&search->bounds, attempt.count, i);
     if (range[0] < range[1])
       attempt.free[attempt.unknowns++] = i;
   }
-  if (first_level(&attempt, problem->count) < problem->count)
-    TUTTI_TRY_OUT(context, mix_observations(&attempt, &mixed));
+  if (first_level(&attempt, attempt.problem.count) < problem->count)
+    TUTTI_TRY_OUT(context, mix_observations(&attempt, problem->count, &mixed));
   TUTTI_TRY_OUT(context, ascend(&attempt, starts, worth));
   if (attempt.best == -HUGE_VAL) { /* the last error says why */
     status = attempt.status != TUTTI_OK

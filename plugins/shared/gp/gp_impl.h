@@ -82,6 +82,7 @@ struct gp_search {
   bool usual;                  /* the first start is the usual one; otherwise all are drawn */
   size_t looks;                /* number of starts whose likelihood is looked at */
   size_t starts, evaluations;  /* number of starts that climb; likelihoods that each ascent may cost */
+  size_t rows;                 /* observations that it may see, a random part of more; 0: all */
   struct tutti_random *random; /* seed of the stream that draws the starts */
 };
 

@@ -1,16 +1,22 @@
 /* dgp_fit.c - hyperparameters by their likelihood: Sobol points from the log-uniform ranges are evaluated, and the best
-   climb, or some are drawn. */
+   climb, or some are drawn. A likelihood costs the cube of the observations, so with many of them the draws and the
+   first ascent of the optimum see a random part, and further ascents from what was found see more. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "plugins/shared/ascent/ascent.h"
 #include "dgp_impl.h"
 
+/* Observations in the draws and the first ascent, more for many unknowns; the factor by which each further ascent sees
+   more. As in surrogate gp. */
+enum { FIRST_LEVEL = 64, NEXT_LEVEL = 4, PER_UNKNOWN = 8 };
+
 struct target {
   const struct dgp_data *data;
   const struct dgp_units *units;
   struct dgp_workspace workspace;
   double *hyper; /* [dgp_count] */
+  double *begin; /* [dgp_count]: where the ascent of a level begins */
 };
 
 static enum tutti_status likelihood_at(void *argument, tutti_context *context, const double *theta, double *value,
@@ -65,9 +71,83 @@ out:
   return status;
 }
 
+/* --- levels ------------------------------------------------------------------------------------------------------- */
+
+/* The likelihood is that of the first `count` observations from now on. */
+static void see(struct target *target, size_t count) {
+  target->workspace.count = target->workspace.spectrum->count = count;
+}
+
+/* How many see the draws, if `all` may be seen at the end. A mixture's models are compared by the likelihood of all. */
+static size_t first_level(const struct dgp_search *search, const struct ascent *ascent, size_t all) {
+  size_t level = FIRST_LEVEL > PER_UNKNOWN * ascent->unknowns ? FIRST_LEVEL : PER_UNKNOWN * ascent->unknowns;
+  return search->inference != DGP_OPTIMUM || 2 * level > all ? all : level;
+}
+
+static size_t next_level(size_t level, size_t all) { return 2 * NEXT_LEVEL * level > all ? all : NEXT_LEVEL * level; }
+
+/* The first `count` observations in an order in which every beginning is a random part of them. */
+static enum tutti_status mix(tutti_context *context, const struct dgp_data *data, size_t count,
+                             struct tutti_random *random, struct dgp_data *mixed) {
+  enum tutti_status status;
+  size_t width = data->shape.width;
+  uint32_t *order = NULL;
+  *mixed = *data;
+  mixed->places = NULL;
+  mixed->vectors = mixed->values = mixed->noise = NULL;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *order, &order));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *mixed->places, &mixed->places));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, width * sizeof(double), &mixed->vectors));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof(double), &mixed->values));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof(double), &mixed->noise));
+  for (size_t i = 0; i < count; i++)
+    order[i] = (uint32_t)i;
+  tutti_random_shuffle(random, count, order);
+  for (size_t i = 0; i < count; i++) {
+    size_t from = order[i];
+    mixed->places[i] = data->places[from];
+    mixed->values[i] = data->values[from];
+    mixed->noise[i] = data->noise[from];
+    if (width > 0)
+      memcpy(mixed->vectors + i * width, data->vectors + from * width, width * sizeof(double));
+  }
+out:
+  tutti_free(order);
+  return status;
+}
+
+static void unmix(struct dgp_data *mixed) {
+  tutti_free(mixed->places);
+  tutti_free(mixed->vectors);
+  tutti_free(mixed->values);
+  tutti_free(mixed->noise);
+}
+
+/* --- ascents ------------------------------------------------------------------------------------------------------ */
+
 static void take(const struct ascent *ascent, const double *theta, double *hyper) {
   for (size_t i = 0; i < ascent->count; i++)
     hyper[i] = exp(theta[i]);
+}
+
+/* Climb from the best draw on every level up to `all`; the best of the last one is found. */
+static enum tutti_status climb_levels(tutti_context *context, const struct dgp_search *search, struct ascent *ascent,
+                                      size_t all, double *hyper) {
+  struct target *target = ascent->argument;
+  for (size_t level = target->workspace.count;; level = next_level(level, all)) {
+    if (level != target->workspace.count) {
+      see(target, level);
+      memcpy(target->begin, ascent->best, ascent->count * sizeof(double));
+      ascent->value = -HUGE_VAL;
+      TUTTI_TRY(context, ascent_try(ascent, target->begin));
+    }
+    if (search->evaluations > 0 && ascent->unknowns > 0)
+      TUTTI_TRY(context, ascent_climb(ascent, ascent->best, search->evaluations));
+    if (level == all)
+      break;
+  }
+  take(ascent, ascent->best, hyper);
+  return TUTTI_OK;
 }
 
 /* Climb from theta unless there is nothing to climb in. */
@@ -126,13 +206,13 @@ static void sample(const struct dgp_search *search, const struct ascent *ascent,
 }
 
 static enum tutti_status choose(tutti_context *context, const struct dgp_search *search, struct ascent *ascent,
-                                const struct trials *trials, size_t models, double *hypers) {
+                                const struct trials *trials, size_t all, size_t models, double *hypers) {
   if (ascent->value == -HUGE_VAL) /* the last error says why */
     return ascent->status != TUTTI_OK
                ? ascent->status
                : TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC, "surrogate gp-otmann: no finite likelihood");
   if (search->inference == DGP_OPTIMUM)
-    return climb(context, search, ascent, ascent->best, hypers);
+    return climb_levels(context, search, ascent, all, hypers);
   if (search->inference == DGP_OPTIMA)
     return climb_many(context, search, ascent, trials, models, hypers);
   sample(search, ascent, trials, models, hypers);
@@ -143,12 +223,15 @@ enum tutti_status dgp_fit(tutti_context *context, const struct dgp_data *data, c
                           size_t count, const struct dgp_search *search, size_t models, double *hypers,
                           double *likelihood) {
   enum tutti_status status;
+  size_t all = search->rows > 0 && search->rows < count ? search->rows : count;
   double(*bounds)[2] = NULL;
   struct trials trials = {0};
+  struct dgp_data mixed = {0};
   struct target target = {.data = data, .units = units};
   struct ascent ascent = {
       .context = context, .function = likelihood_at, .argument = &target, .count = dgp_count(&data->shape)};
   TUTTI_TRY_OUT(context, tutti_alloc(context, ascent.count, sizeof(double), &target.hyper));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, ascent.count, sizeof(double), &target.begin));
   TUTTI_TRY_OUT(context, tutti_alloc(context, search->draws, sizeof(double), &trials.values));
   TUTTI_TRY_OUT(context, tutti_alloc(context, search->draws, ascent.count * sizeof(double), &trials.theta));
   TUTTI_TRY_OUT(context, tutti_alloc(context, ascent.count, sizeof(*bounds), &bounds));
@@ -157,15 +240,22 @@ enum tutti_status dgp_fit(tutti_context *context, const struct dgp_data *data, c
       bounds[i][end] = log(search->ranges[i][end]);
   ascent.bounds = (const double(*)[2])bounds;
   TUTTI_TRY_OUT(context, ascent_init(&ascent));
-  TUTTI_TRY_OUT(context, dgp_workspace_create(context, data, count, &target.workspace));
+  TUTTI_TRY_OUT(context, dgp_workspace_create(context, data, all, &target.workspace));
+  if (first_level(search, &ascent, all) < count) {
+    TUTTI_TRY_OUT(context, mix(context, data, count, search->random, &mixed));
+    target.data = &mixed;
+  }
+  see(&target, first_level(search, &ascent, all));
   TUTTI_TRY_OUT(context, survey(context, search, &ascent, &trials));
-  TUTTI_TRY_OUT(context, choose(context, search, &ascent, &trials, models, hypers));
+  TUTTI_TRY_OUT(context, choose(context, search, &ascent, &trials, all, models, hypers));
   tutti_error_clear(context);
   *likelihood = ascent.value;
 out:
   dgp_workspace_destroy(&target.workspace);
   ascent_clear(&ascent);
+  unmix(&mixed);
   tutti_free(target.hyper);
+  tutti_free(target.begin);
   tutti_free(trials.values);
   tutti_free(trials.theta);
   tutti_free(bounds);

@@ -102,7 +102,7 @@ void dgp_contract(const struct dgp_data *data, const double *hyper, const struct
 
 /* Eigenvalues in ascending order, and eigenvectors, of a symmetric matrix. */
 struct dgp_spectrum {
-  size_t count, clipped; /* eigenvalues below the floor, which were clipped */
+  size_t count, clipped; /* eigenvalues below the floor, which were clipped; with 0 the rest may be unset */
   double floor;          /* eigenvalues below this are rounding errors and are raised to it */
   double *values;        /* [count] */
   double *vectors;       /* [count][count] */
@@ -143,11 +143,12 @@ enum dgp_inference { DGP_OPTIMUM, DGP_OPTIMA, DGP_SAMPLING };
 struct dgp_search {
   const double (*ranges)[2]; /* [dgp_count] */
   size_t draws, evaluations;
+  size_t rows; /* observations that it may see; 0: all */
   enum dgp_inference inference;
   struct tutti_random *random;
 };
-/* Hyperparameters hypers[models][dgp_count] of the first `count` observations and the greatest of their log
-   likelihoods; one model with DGP_OPTIMUM. */
+/* Hyperparameters hypers[models][dgp_count] of the first `count` observations, or a random part of them, and the
+   greatest of their log likelihoods; one model with DGP_OPTIMUM. */
 enum tutti_status dgp_fit(tutti_context *context, const struct dgp_data *data, const struct dgp_units *units,
                           size_t count, const struct dgp_search *search, size_t models, double *hypers,
                           double *likelihood);

@@ -2,6 +2,7 @@
    and larger jitters on the diagonal until a factor exists. Here eigenvalues are known, so eigenvalues that are zero up
    to rounding are raised, in one step, to where a factor exists. */
 #include <cblas.h>
+#include <float.h>
 #include <lapacke.h>
 #include <stdio.h>
 #include <string.h>
@@ -64,6 +65,30 @@ enum tutti_status dgp_decompose(tutti_context *context, const double *matrix, st
   return TUTTI_OK;
 }
 
+/* Are all eigenvalues above the floor, beyond the rounding of whoever computes them? Then a Cholesky factor of the matrix
+   minus a multiple of that floor exists, which takes a twentieth of the time of eigenvalues. The largest sum of
+   magnitudes in a row is not below the largest eigenvalue. False says nothing. `shifted` [n][n] is scratch. */
+static bool is_surely_positive(size_t n, const double *matrix, double *sums, double *shifted) {
+  double bound = 0, total = 0;
+  memset(sums, 0, n * sizeof(double));
+  memcpy(shifted, matrix, n * n * sizeof(double));
+  for (size_t j = 0; j < n; j++)
+    for (size_t i = j; i < n; i++) {
+      double size = fabs(matrix[j * n + i]);
+      sums[j] += size;
+      sums[i] += i == j ? 0 : size;
+    }
+  for (size_t i = 0; i < n; i++) {
+    bound = fmax(bound, sums[i]);
+    total += sums[i];
+  }
+  if (!isfinite(total))
+    return false;
+  for (size_t i = 0; i < n; i++)
+    shifted[i * n + i] -= (2 * least_share + 4 * (double)n * DBL_EPSILON) * bound;
+  return LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', (lapack_int)n, shifted, (lapack_int)n) == 0;
+}
+
 void dgp_project(const struct dgp_spectrum *spectrum, double *scratch, double *matrix) {
   size_t n = spectrum->count;
   for (size_t k = 0; k < n; k++) {
@@ -118,7 +143,8 @@ enum tutti_status dgp_factor(tutti_context *context, const struct dgp_data *data
                              struct dgp_workspace *workspace) {
   size_t n = workspace->count;
   workspace->spectrum->clipped = 0;
-  if (data->shape.projection != DGP_PROJECT_NOTHING)
+  if (data->shape.projection != DGP_PROJECT_NOTHING &&
+      !is_surely_positive(n, workspace->covariance, workspace->spectrum->values, workspace->part))
     TUTTI_TRY(context, dgp_decompose(context, workspace->covariance, workspace->spectrum));
   if (workspace->spectrum->clipped > 0)
     dgp_project(workspace->spectrum, workspace->part, workspace->factor);
