@@ -136,26 +136,37 @@ static double floor_of(size_t count, const double *worth) {
   return least < DBL_MAX ? least : 0;
 }
 
+/* Chances of all candidates to be a parent, added up, with room that stays. */
+struct chances {
+  double *cumulative; /* [room] */
+  size_t room;
+};
+
+static enum tutti_status weigh_parents(const struct ea *self, tutti_context *context, const struct maximiser_pool *pool,
+                                       struct chances *chances) {
+  double least = floor_of(pool->count, pool->worth);
+  if (pool->count > chances->room) {
+    TUTTI_TRY(context, tutti_realloc(context, 0, pool->capacity, sizeof(double), &chances->cumulative));
+    chances->room = pool->capacity;
+  }
+  for (size_t i = 0; i < pool->count; i++)
+    chances->cumulative[i] = fmax(pool->worth[i], least);
+  tutti_evolution_shares(pool->count, chances->cumulative, self->config->spread, chances->cumulative);
+  return TUTTI_OK;
+}
+
 /* Up to `wanted` mutants of parents drawn from all evaluated candidates. */
 static enum tutti_status evolve_ea(const struct ea *self, tutti_context *context, struct maximiser_pool *pool,
-                                   struct tutti_random *random, size_t wanted) {
-  enum tutti_status status;
+                                   struct tutti_random *random, size_t wanted, struct chances *chances) {
   size_t count = pool->count;
-  double *cumulative = NULL, least = floor_of(count, pool->worth);
-  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof(double), &cumulative));
-  for (size_t i = 0; i < count; i++)
-    cumulative[i] = fmax(pool->worth[i], least);
-  tutti_evolution_shares(count, cumulative, self->config->spread, cumulative);
+  TUTTI_TRY(context, weigh_parents(self, context, pool, chances));
   for (size_t i = 0; i < wanted; i++) {
-    const tutti_candidate *parent = pool->candidates[tutti_evolution_draw(random, count, cumulative)];
+    const tutti_candidate *parent = pool->candidates[tutti_evolution_draw(random, count, chances->cumulative)];
     tutti_candidate *mutant;
-    TUTTI_TRY_OUT(context,
-                  tutti_scope_mutate(context, self->scope, random, parent, pool->objective->trial_seed, &mutant));
-    TUTTI_TRY_OUT(context, maximiser_pool_take(context, pool, mutant));
+    TUTTI_TRY(context, tutti_scope_mutate(context, self->scope, random, parent, pool->objective->trial_seed, &mutant));
+    TUTTI_TRY(context, maximiser_pool_take(context, pool, mutant));
   }
-out:
-  tutti_free(cumulative);
-  return status;
+  return TUTTI_OK;
 }
 
 static enum tutti_status maximiser_maximise_ea(void *instance, tutti_context *context,
@@ -165,6 +176,7 @@ static enum tutti_status maximiser_maximise_ea(void *instance, tutti_context *co
   const struct ea *self = instance;
   enum tutti_status status;
   struct maximiser_pool pool = {0};
+  struct chances chances = {0};
   struct tutti_random random;
   size_t evaluations = count_by(&self->config->evaluations, fmax((double)objective->step, 1));
   size_t epoch = count_by(&self->config->epoch, (double)evaluations), tries = TRIES * evaluations;
@@ -176,13 +188,14 @@ static enum tutti_status maximiser_maximise_ea(void *instance, tutti_context *co
     size_t left = evaluations - (pool.count - made), wanted = epoch < left ? epoch : left;
     wanted = wanted < tries ? wanted : tries;
     tries -= wanted;
-    TUTTI_TRY_OUT(context, evolve_ea(self, context, &pool, &random, wanted));
+    TUTTI_TRY_OUT(context, evolve_ea(self, context, &pool, &random, wanted, &chances));
     TUTTI_TRY_OUT(context, maximiser_pool_evaluate(context, &pool));
   }
   TUTTI_TRY_OUT(context, maximiser_pool_find_one(context, &pool, &random));
   TUTTI_TRY_OUT(context, maximiser_pool_evaluate(context, &pool));
   maximiser_pool_answer(&pool, candidate, worth);
 out:
+  tutti_free(chances.cumulative);
   maximiser_pool_clear(&pool);
   return status;
 }

@@ -19,6 +19,20 @@ out:
   return status;
 }
 
+static void release_batch(struct maximiser_batch *batch) {
+  for (size_t i = 0; i < batch->count; i++)
+    tutti_candidate_unref(batch->candidates[i]);
+  batch->count = 0;
+}
+
+static void clear_batch(struct maximiser_batch *batch) {
+  release_batch(batch);
+  tutti_free(batch->candidates);
+  tutti_free(batch->vectors);
+  tutti_free(batch->worth);
+  tutti_free(batch->places);
+}
+
 void maximiser_pool_clear(struct maximiser_pool *pool) {
   for (size_t i = 0; i < pool->count; i++)
     tutti_candidate_unref(pool->candidates[i]);
@@ -27,6 +41,7 @@ void maximiser_pool_clear(struct maximiser_pool *pool) {
   tutti_free(pool->worth);
   tutti_free(pool->point);
   tutti_free(pool->vector);
+  clear_batch(&pool->batch);
   tutti_candidate_set_destroy(pool->seen);
   *pool = (struct maximiser_pool){0};
 }
@@ -103,30 +118,26 @@ enum tutti_status maximiser_pool_worth(tutti_context *context, struct maximiser_
   return status;
 }
 
-/* Candidates at some points, those that the space does not refuse, with their vectors. */
-struct batch {
-  size_t count;
-  tutti_candidate **candidates; /* [count] */
-  double *vectors, *worth;      /* [count][width], [count] */
-  size_t *places;               /* [count]: numbers of the points */
-};
+/* --- many points at once --- */
 
-static void end_batch(struct batch *batch) {
-  for (size_t i = 0; i < batch->count; i++)
-    tutti_candidate_unref(batch->candidates[i]);
-  tutti_free(batch->candidates);
-  tutti_free(batch->vectors);
-  tutti_free(batch->worth);
-  tutti_free(batch->places);
+/* Room for so many points, kept from one batch to the next. */
+static enum tutti_status reserve_batch(tutti_context *context, const struct maximiser_pool *pool, size_t count,
+                                       struct maximiser_batch *batch) {
+  size_t room = 2 * batch->room > count ? 2 * batch->room : count, width = pool->width ? pool->width : 1;
+  if (count <= batch->room)
+    return TUTTI_OK;
+  TUTTI_TRY(context, tutti_realloc(context, 0, room, sizeof(tutti_candidate *), &batch->candidates));
+  TUTTI_TRY(context, tutti_realloc(context, 0, room, width * sizeof(double), &batch->vectors));
+  TUTTI_TRY(context, tutti_realloc(context, 0, room, sizeof(double), &batch->worth));
+  TUTTI_TRY(context, tutti_realloc(context, 0, room, sizeof(size_t), &batch->places));
+  batch->room = room;
+  return TUTTI_OK;
 }
 
-static enum tutti_status begin_batch(tutti_context *context, const struct maximiser_pool *pool, size_t count,
-                                     const double *points, struct batch *batch) {
-  size_t dimensions = tutti_domain_count(pool->joint), width = pool->width ? pool->width : 1;
-  TUTTI_TRY(context, tutti_alloc(context, count, sizeof(tutti_candidate *), &batch->candidates));
-  TUTTI_TRY(context, tutti_alloc(context, count, width * sizeof(double), &batch->vectors));
-  TUTTI_TRY(context, tutti_alloc(context, count, sizeof(double), &batch->worth));
-  TUTTI_TRY(context, tutti_alloc(context, count, sizeof(size_t), &batch->places));
+static enum tutti_status fill_batch(tutti_context *context, const struct maximiser_pool *pool, size_t count,
+                                    const double *points, struct maximiser_batch *batch) {
+  size_t dimensions = tutti_domain_count(pool->joint);
+  TUTTI_TRY(context, reserve_batch(context, pool, count, batch));
   for (size_t i = 0; i < count; i++) {
     tutti_candidate *candidate;
     TUTTI_TRY(context, candidate_at(context, pool, points + i * dimensions, &candidate));
@@ -141,26 +152,26 @@ static enum tutti_status begin_batch(tutti_context *context, const struct maximi
 
 enum tutti_status maximiser_pool_evaluate_points(tutti_context *context, struct maximiser_pool *pool, size_t count,
                                                  const double *points, double *worth) {
-  struct batch batch = {0};
+  struct maximiser_batch *batch = &pool->batch;
   enum tutti_status status;
   for (size_t i = 0; i < count; i++)
     worth[i] = (double)NAN;
-  TUTTI_TRY_OUT(context, begin_batch(context, pool, count, points, &batch));
+  TUTTI_TRY_OUT(context, fill_batch(context, pool, count, points, batch));
   struct tutti_points asked = {.size = sizeof asked,
-                               .count = batch.count,
+                               .count = batch->count,
                                .dimension = pool->width,
-                               .vectors = batch.vectors,
-                               .candidates = (const tutti_candidate *const *)batch.candidates};
-  if (batch.count > 0)
-    TUTTI_TRY_OUT(context, pool->objective->evaluate(pool->objective->argument, context, &asked, batch.worth));
-  for (size_t i = 0; i < batch.count; i++) {
-    worth[batch.places[i]] = batch.worth[i];
-    TUTTI_TRY_OUT(context, maximiser_pool_take(context, pool, tutti_candidate_ref(batch.candidates[i])));
+                               .vectors = batch->vectors,
+                               .candidates = (const tutti_candidate *const *)batch->candidates};
+  if (batch->count > 0)
+    TUTTI_TRY_OUT(context, pool->objective->evaluate(pool->objective->argument, context, &asked, batch->worth));
+  for (size_t i = 0; i < batch->count; i++) {
+    worth[batch->places[i]] = batch->worth[i];
+    TUTTI_TRY_OUT(context, maximiser_pool_take(context, pool, tutti_candidate_ref(batch->candidates[i])));
     if (pool->evaluated < pool->count)
-      pool->worth[pool->evaluated++] = batch.worth[i];
+      pool->worth[pool->evaluated++] = batch->worth[i];
   }
 out:
-  end_batch(&batch);
+  release_batch(batch);
   return status;
 }
 

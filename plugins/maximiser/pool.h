@@ -5,6 +5,14 @@
 
 #include <tutti/kit.h>
 
+/* Candidates at some points, those that the space does not refuse, with their vectors. */
+struct maximiser_batch {
+  size_t count, room;
+  tutti_candidate **candidates; /* [room] */
+  double *vectors, *worth;      /* [room][width], [room] */
+  size_t *places;               /* [room]: numbers of the points */
+};
+
 struct maximiser_pool {
   const tutti_scope *scope;
   const tutti_domain *joint; /* NULL for graph spaces */
@@ -16,6 +24,7 @@ struct maximiser_pool {
   double *vectors;              /* [capacity][width] */
   double *worth;                /* [capacity] */
   double *point, *vector;       /* [count of joint], [width]: scratch */
+  struct maximiser_batch batch; /* scratch */
   tutti_candidate_set *seen;    /* known candidates, and those of the pool */
 };
 
