@@ -47,20 +47,35 @@ static enum tutti_status explain(struct reader *reader, const char *why) {
   return TUTTI_OK;
 }
 
+/* Copy a text, and count what lines end in it; false: there is a zero byte. Cells are short, and one loop over such a
+   text takes less time than memchr, memchr and memcpy to begin. */
+static bool copy_cell(const char *text, size_t length, char *out, size_t *lines) {
+  bool zero = false;
+  size_t ends = 0;
+  for (size_t i = 0; i < length; i++) {
+    char c = text[i];
+    out[i] = c;
+    zero |= c == '\0';
+    ends += c == '\n';
+  }
+  out[length] = '\0';
+  *lines += ends;
+  return !zero;
+}
+
 static enum tutti_status add_cell(struct reader *reader, const char *text, size_t length) {
   struct csv_row *row = &reader->row;
-  if (memchr(text, '\0', length))
+  size_t line = reader->line;
+  TUTTI_TRY(reader->context, make_room(reader->context, row, length + 1));
+  if (!copy_cell(text, length, row->text + row->bytes, &reader->line)) {
+    reader->line = line;
     return reader->taker->leave_out && reader->any
                ? explain(reader, zero_byte)
-               : TUTTI_FAIL(reader->context, TUTTI_ERROR_USAGE, "%s:%zu: %s", reader->path, reader->line, zero_byte);
+               : TUTTI_FAIL(reader->context, TUTTI_ERROR_USAGE, "%s:%zu: %s", reader->path, line, zero_byte);
+  }
   if (row->count == 0)
-    row->line = reader->line;
-  for (const char *end = text; (end = memchr(end, '\n', length - (size_t)(end - text))); end++)
-    reader->line++;
-  TUTTI_TRY(reader->context, make_room(reader->context, row, length + 1));
+    row->line = line;
   row->cells[row->count++] = row->bytes;
-  memcpy(row->text + row->bytes, text, length);
-  row->text[row->bytes + length] = '\0';
   row->bytes += length + 1;
   return TUTTI_OK;
 }
@@ -134,15 +149,15 @@ static size_t length_of_sep(const char *text, size_t length) {
   return end > at ? end : 0;
 }
 
-/* Blanks around a cell are dropped, but blanks that delimit are not. */
-static int is_blank(unsigned char character) { return character == ' ' || character == '\t'; }
+/* Blanks around a cell are dropped, but blanks that delimit are not. Without a function the parser drops blanks and
+   tabs by itself, and calls nothing for each character. */
 static int is_tab(unsigned char character) { return character == '\t'; }
 static int is_space(unsigned char character) { return character == ' '; }
 
 static void set_delimiter(struct reader *reader, unsigned char delimiter) {
   reader->row.delimiter = delimiter;
   csv_set_delim(&reader->parser, delimiter);
-  csv_set_space_func(&reader->parser, delimiter == '\t' ? is_space : delimiter == ' ' ? is_tab : is_blank);
+  csv_set_space_func(&reader->parser, delimiter == '\t' ? is_space : delimiter == ' ' ? is_tab : NULL);
 }
 
 static enum tutti_status start_parser(struct reader *reader) {

@@ -184,6 +184,28 @@ static enum reading_numeral look_at(const struct table *table, const char *text,
   return is == READING_NUMBER && doubtful ? READING_TEXT : is;
 }
 
+/* Is a cell a number as it stands, whatever the recipe says of marks and signs? Such a text has nothing that
+   look_at would read otherwise. Most cells are, so they are looked at once. */
+static bool is_plain_number(const struct table *table, const char *text, double *number) {
+  bool may_be = (*text >= '0' && *text <= '9') || *text == '-' || *text == '+' || *text == '.';
+  return may_be && table->decimal == READING_DECIMAL_POINT && !*table->missing_marks &&
+         tutti_cell_read(text, number) == TUTTI_CELL_NUMBER;
+}
+
+static enum tutti_status take_cell(struct table *table, size_t column, const char *text) {
+  char number[READING_NUMERAL_ROOM], room[READING_MARKS_ROOM];
+  double plain;
+  if (is_plain_number(table, text, &plain))
+    return tutti_rows_add_numbers(table->context, table->rows, column, 1, &plain);
+  text = meaning_of(table, text, room);
+  enum reading_numeral is = look_at(table, text, number);
+  if (table->decimal == READING_DECIMAL_EITHER)
+    note_convention(table, text, is);
+  if (is == READING_TEXT)
+    return tutti_rows_add_text(table->context, table->rows, column, text);
+  return tutti_rows_add_cell(table->context, table->rows, column, is == READING_NUMBER ? number : text);
+}
+
 /* A row with too few or too many cells. */
 static enum tutti_status take_odd_row(const struct table *table, size_t columns, char why[CSV_FILE_WHY]) {
   size_t count = table->row->count;
@@ -208,16 +230,8 @@ static enum tutti_status take_row(void *argument, const struct csv_row *row, cha
     TUTTI_TRY(table->context, add_columns(table));
   if (first && table->names)
     return TUTTI_OK;
-  for (size_t i = 0; i < columns; i++) {
-    char number[READING_NUMERAL_ROOM], room[READING_MARKS_ROOM];
-    const char *text = meaning_of(table, csv_row_cell(row, i), room);
-    enum reading_numeral is = look_at(table, text, number);
-    if (table->decimal == READING_DECIMAL_EITHER)
-      note_convention(table, text, is);
-    TUTTI_TRY(table->context, is == READING_TEXT ? tutti_rows_add_text(table->context, table->rows, i, text)
-                                                 : tutti_rows_add_cell(table->context, table->rows, i,
-                                                                       is == READING_NUMBER ? number : text));
-  }
+  for (size_t i = 0; i < columns; i++)
+    TUTTI_TRY(table->context, take_cell(table, i, csv_row_cell(row, i)));
   return tutti_rows_add_lines(table->context, table->rows, 1, &line);
 }
 
