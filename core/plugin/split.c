@@ -65,7 +65,8 @@ void tutti_split_destroy(tutti_split *split) {
   if (!split)
     return;
   tutti_free(split->name);
-  tutti_free(split->inputs);
+  if (split->inputs != split->map.data)
+    tutti_free(split->inputs);
   tutti_free(split->pixels.table);
   tutti_free(split->pixels.black);
   tutti_free(split->pixels.factor);

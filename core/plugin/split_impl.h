@@ -26,7 +26,7 @@ struct tutti_split {
   char *name;
   size_t rows, outputs;
   struct tutti_shape input;
-  float *inputs; /* [rows][features]; NULL where there are pixels */
+  float *inputs; /* [rows][features]; NULL where there are pixels; in the map below, if that is of inputs */
   struct tutti_pixels pixels;
   void *owned; /* what the pixels borrow from, if only this split uses it, and the function that ends it; or */
   void (*owned_destroy)(void *owned);

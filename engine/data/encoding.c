@@ -209,6 +209,20 @@ enum tutti_status tutti_encoding_label(tutti_context *context, const struct tutt
   return TUTTI_OK;
 }
 
+static float standardised(const struct tutti_encoding *encoding, size_t target, double raw) {
+  double value = raw - encoding->target_origin[target];
+  return (float)((value - encoding->target_shift[target]) / encoding->target_scale[target]);
+}
+
+enum tutti_status tutti_encoding_standardise(tutti_context *context, const struct tutti_encoding *encoding,
+                                             tutti_split *split) {
+  size_t targets = encoding->targets;
+  TUTTI_TRY(context, tutti_alloc(context, split->rows * targets, sizeof *split->targets, &split->targets));
+  for (size_t i = 0; i < split->rows * targets; i++)
+    split->targets[i] = standardised(encoding, i % targets, split->raw_targets[i]);
+  return TUTTI_OK;
+}
+
 static enum tutti_status encode_targets(tutti_context *context, const struct tutti_encoding *encoding,
                                         const tutti_rows *table, tutti_split *split) {
   size_t targets = encoding->targets;
@@ -218,8 +232,7 @@ static enum tutti_status encode_targets(tutti_context *context, const struct tut
     for (size_t t = 0; t < targets; t++) {
       size_t position = encoding->target[t].position, row = split->source_rows[r];
       double raw = tutti_rows_number(table, row, position);
-      double value = raw - encoding->target_origin[t];
-      float scaled = (float)((value - encoding->target_shift[t]) / encoding->target_scale[t]);
+      float scaled = standardised(encoding, t, raw);
       if (tutti_rows_cell(table, row, position) != TUTTI_CELL_NUMBER || !isfinite(scaled))
         return tutti_cell_fail(context, table, row, position, "expected a finite number as target");
       split->raw_targets[r * targets + t] = raw;

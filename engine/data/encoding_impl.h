@@ -68,6 +68,9 @@ TUTTI_NODISCARD enum tutti_status
 tutti_encoding_copy_scaling(tutti_context *context, const struct tutti_encoding *encoding, tutti_split *split);
 /* Does any target have an origin other than 0? */
 bool tutti_encoding_has_origin(const struct tutti_encoding *encoding);
+/* Make the standardised targets of a regression's split from those in their own units. */
+TUTTI_NODISCARD enum tutti_status tutti_encoding_standardise(tutti_context *context,
+                                                             const struct tutti_encoding *encoding, tutti_split *split);
 /* Of a split with targets in their own units: count them from their origins, too, unless these are all 0. */
 TUTTI_NODISCARD enum tutti_status tutti_encoding_centre(tutti_context *context, const struct tutti_encoding *encoding,
                                                         tutti_split *split);

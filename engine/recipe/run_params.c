@@ -69,13 +69,18 @@ static const struct tutti_param table[] = {
         "What becomes of trainings that are under way when run.time is over. leave: they have no result, and a longer "
         "time goes on with them; stop: they end with the epoch that they are at and count as pruned, but predict and "
         "are kept, so that selectors may take them. Not with backends that report no epochs."),
+    TUTTI_REAL(
+        struct tutti_run_config, map_inputs, "16", 0, TUTTI_NO_LIMIT,
+        "From so much on, the inputs of a table are written into the run's directory once they are read, for as long "
+        "as the run is at work, and workers map them, instead of each reading the data again. 0: always.",
+        .unit = "MiB"),
     TUTTI_STRING(struct tutti_run_config, plugin_path, "",
                  "Folders with more plugins, colon-separated, relative to the recipe; searched first."),
 };
 
 /* Those that change where and how a run is made, but not what comes of it: it can be resumed with others. */
 static const char *const circumstances[] = {"name",    "workers",      "trial_timeout", "plugin_timeout",
-                                            "retries", "memory_limit", "plugin_path"};
+                                            "retries", "memory_limit", "map_inputs",    "plugin_path"};
 
 bool tutti_run_is_circumstance(const char *key) {
   for (size_t i = 0; i < sizeof circumstances / sizeof circumstances[0]; i++)

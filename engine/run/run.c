@@ -1,6 +1,7 @@
 /* run.c - a run from its recipe to its summary: the directory, the plugins, the search, the end. */
 #include "catalogue_write.h"
 #include "manager_impl.h"
+#include "run_inputs.h"
 #include "run_launch.h"
 #include "run_plugins.h"
 #include "run_rule.h"
@@ -260,6 +261,8 @@ static void release_manager(struct tutti_manager *manager) {
   if (manager->lock >= 0)
     manager->live.there = true; /* maybe of a manager that was killed */
   tutti_live_end(manager->context, &manager->live, manager->options->directory);
+  if (manager->lock >= 0)
+    tutti_run_inputs_withdraw(manager->context, manager->options->directory);
   tutti_builder_destroy(manager->builder);
   tutti_pruner_destroy(manager->pruner);
   tutti_history_release(&manager->history);
@@ -363,6 +366,7 @@ enum tutti_status tutti_run(tutti_context *context, tutti_recipe *recipe, const 
   TUTTI_TRY_OUT(context, make_executor(&manager));
   TUTTI_TRY_OUT(context, count_places(&manager));
   TUTTI_TRY_OUT(context, open_directory(&manager));
+  TUTTI_TRY_OUT(context, tutti_run_inputs_offer(context, options->directory, manager.experiment));
   TUTTI_TRY_OUT(context, tutti_manager_repair(&manager));
   TUTTI_TRY_OUT(context, tutti_manager_replay(&manager));
   TUTTI_TRY_OUT(context, tutti_manager_search(&manager));

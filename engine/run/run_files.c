@@ -3,6 +3,7 @@
 
 #include "core/base/file_impl.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -28,6 +29,7 @@ static const char *const file_names[] = {
     [TUTTI_RUN_FILE_POOLS] = "pools.json",
     [TUTTI_RUN_FILE_RUNS] = "runs",
     [TUTTI_RUN_FILE_CANCEL] = "cancel",
+    [TUTTI_RUN_FILE_INPUTS] = "inputs",
 };
 
 const char *tutti_run_file_name(enum tutti_run_file file) { return file_names[file]; }
@@ -79,6 +81,18 @@ bool tutti_run_directory_is_finished(const char *directory) {
 
 bool tutti_run_directory_has_pools(const char *directory) {
   return tutti_run_file_is_there(directory, TUTTI_RUN_FILE_POOLS);
+}
+
+void tutti_run_remove_folder(const char *path) {
+  int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  DIR *entries = folder >= 0 ? fdopendir(folder) : NULL;
+  for (const struct dirent *entry; entries && (entry = readdir(entries));)
+    (void)unlinkat(folder, entry->d_name, 0);
+  if (entries)
+    (void)closedir(entries);
+  else if (folder >= 0)
+    (void)close(folder);
+  (void)rmdir(path);
 }
 
 /* --- pools that runs share --- */
@@ -177,7 +191,7 @@ static enum tutti_status check_journals(tutti_context *context, const char *dire
 enum tutti_status tutti_run_check_layout(tutti_context *context, const char *directory) {
   for (size_t i = 0; i < sizeof file_names / sizeof file_names[0]; i++) {
     bool folder = i == TUTTI_RUN_FILE_SPLITS || i == TUTTI_RUN_FILE_TRIALS || i == TUTTI_RUN_FILE_RUNS ||
-                  i == TUTTI_RUN_FILE_CANCEL;
+                  i == TUTTI_RUN_FILE_CANCEL || i == TUTTI_RUN_FILE_INPUTS;
     char *path;
     TUTTI_TRY(context, tutti_run_file_path(context, directory, (enum tutti_run_file)i, &path));
     enum tutti_status status = check_below(context, path, folder);

@@ -29,6 +29,9 @@ TUTTI_NODISCARD enum tutti_status tutti_run_check_folder(tutti_context *context,
 TUTTI_NODISCARD enum tutti_status tutti_run_check_trial(tutti_context *context, const char *directory, uint64_t trial,
                                                         const char *path);
 
+/* Remove a folder with the files in it, if there is one; links are not followed. */
+void tutti_run_remove_folder(const char *path);
+
 /* Does the directory hold a run? */
 bool tutti_run_directory_has_run(const char *directory);
 /* Does it hold the pools of several runs (joined.c)? */

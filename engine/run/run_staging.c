@@ -212,18 +212,6 @@ out:
   return status;
 }
 
-static void remove_files(const char *path) {
-  int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  DIR *entries = folder >= 0 ? fdopendir(folder) : NULL;
-  for (const struct dirent *entry; entries && (entry = readdir(entries));)
-    (void)unlinkat(folder, entry->d_name, 0);
-  if (entries)
-    (void)closedir(entries);
-  else if (folder >= 0)
-    (void)close(folder);
-  (void)rmdir(path);
-}
-
 static void drop(void *argument, tutti_context *context, uint64_t trial) {
   const struct tutti_run_staging *staging = argument;
   char *folder = NULL;
@@ -231,7 +219,7 @@ static void drop(void *argument, tutti_context *context, uint64_t trial) {
   if (status == TUTTI_OK)
     status = tutti_run_check_folder(context, folder);
   if (status == TUTTI_OK)
-    remove_files(folder);
+    tutti_run_remove_folder(folder);
   else
     tutti_error_clear(context); /* what stays there is not recorded, and the next try writes over it */
   tutti_free(folder);

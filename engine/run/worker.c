@@ -1,4 +1,5 @@
 /* worker.c - the worker process: sets up the run's experiment, then trains the candidates that it is sent. */
+#include "run_inputs.h"
 #include "run_plugins.h"
 #include "trial_impl.h"
 
@@ -48,6 +49,21 @@ static void settle(tutti_context *context, const char *directory) {
   (void)close(log);
 }
 
+/* With the data that the manager has read, or reads them. Takes the recipe. */
+static enum tutti_status make_experiment(struct worker *worker, tutti_recipe *recipe) {
+  tutti_context *context = worker->context;
+  tutti_dataset *dataset;
+  enum tutti_status status = tutti_run_inputs_take(context, worker->directory, recipe, &dataset);
+  if (status != TUTTI_OK) {
+    tutti_recipe_destroy(recipe);
+    return tutti_error_trace(context, status, __FILE__, __LINE__, __func__);
+  }
+  if (!dataset)
+    return tutti_experiment_create(context, recipe, &worker->experiment);
+  TUTTI_TRY(context, tutti_experiment_reopen(context, recipe, dataset, &worker->experiment));
+  return tutti_experiment_need_backend(context, worker->experiment);
+}
+
 static enum tutti_status set_up(struct worker *worker) {
   tutti_context *context = worker->context;
   char *path;
@@ -57,7 +73,7 @@ static enum tutti_status set_up(struct worker *worker) {
   tutti_free(path);
   if (status != TUTTI_OK)
     return tutti_error_trace(context, status, __FILE__, __LINE__, __func__);
-  TUTTI_TRY(context, tutti_experiment_create(context, recipe, &worker->experiment));
+  TUTTI_TRY(context, make_experiment(worker, recipe));
   TUTTI_TRY(context, tutti_run_plugins_print(context, worker->experiment->recipe, &worker->experiment->plugins));
   TUTTI_TRY(context, tutti_frames_create(context, &worker->frames));
   worker->capacity = tutti_experiment_capacity(worker->experiment);

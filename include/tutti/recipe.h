@@ -36,6 +36,7 @@ struct tutti_run_config {
   double time;             /* seconds that the run may take, over all sessions; infinity */
   bool keep_pruned;        /* write predictions and weights of pruned trials, too */
   int unfinished;          /* enum tutti_run_unfinished: trainings under way when the time is over */
+  double map_inputs;       /* MiB of inputs from which on workers map what the manager has read */
 };
 
 /* The table of [run]; those of [data] and [head] are in data.h, that of [evaluation] in evaluate.h. Static. */

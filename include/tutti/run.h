@@ -27,7 +27,8 @@ enum tutti_run_file {
   TUTTI_RUN_FILE_LIVE,      /* what the workers are at, as JSON; it is there while the run is at work */
   TUTTI_RUN_FILE_POOLS,     /* of several runs that are one pool: which they are, as JSON */
   TUTTI_RUN_FILE_RUNS,      /* folder: these runs, numbered from 1 */
-  TUTTI_RUN_FILE_CANCEL     /* folder: an empty file for each trial that is to be cancelled, until it is */
+  TUTTI_RUN_FILE_CANCEL,    /* folder: an empty file for each trial that is to be cancelled, until it is */
+  TUTTI_RUN_FILE_INPUTS     /* folder: the inputs that workers map; it is there while the run is at work */
 };
 /* The path that a file has, or would have, in a run directory; free *path with tutti_free. TUTTI_ERROR_USAGE: `file` is
    none of the above. */

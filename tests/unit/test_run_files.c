@@ -72,7 +72,7 @@ static void paths_are_those_of_the_manual(void **state) {
 static void no_other_file_has_a_path(void **state) {
   struct fixture *fixture = *state;
   char *path;
-  assert_int_equal(tutti_run_file_path(fixture->context, "d", TUTTI_RUN_FILE_CANCEL + 1, &path), TUTTI_ERROR_USAGE);
+  assert_int_equal(tutti_run_file_path(fixture->context, "d", TUTTI_RUN_FILE_INPUTS + 1, &path), TUTTI_ERROR_USAGE);
   assert_non_null(strstr(tutti_error_message(fixture->context), "no file number"));
 }
 

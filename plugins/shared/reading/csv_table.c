@@ -21,6 +21,13 @@ struct conventions {
   size_t maybe_point; /* 1.234 may be either */
 };
 
+/* Numbers that are next in a column: columns lie far apart in memory, so they get several at once. */
+enum { RUN_LENGTH = 16 };
+struct run {
+  size_t count;
+  double numbers[RUN_LENGTH];
+};
+
 struct table {
   tutti_context *context;
   const char *path;
@@ -31,6 +38,7 @@ struct table {
   const struct csv_row *row; /* the one that is being taken */
   bool any, names;           /* was there a row yet; did it hold names */
   struct conventions conventions;
+  struct run *runs; /* [columns] */
 };
 
 /* --- rows --- */
@@ -129,7 +137,7 @@ static enum tutti_status add_columns(struct table *table) {
                         table->path, table->row->line, other, i, name);
     TUTTI_TRY(table->context, tutti_rows_add_column(table->context, table->rows, name));
   }
-  return TUTTI_OK;
+  return tutti_alloc(table->context, row->count, sizeof *table->runs, &table->runs);
 }
 
 /* Is there this sign once, with three digits behind it, and not the other? */
@@ -192,11 +200,25 @@ static bool is_plain_number(const struct table *table, const char *text, double 
          tutti_cell_read(text, number) == TUTTI_CELL_NUMBER;
 }
 
+static enum tutti_status end_run(const struct table *table, size_t column) {
+  struct run *run = &table->runs[column];
+  size_t count = run->count;
+  run->count = 0;
+  return count == 0 ? TUTTI_OK : tutti_rows_add_numbers(table->context, table->rows, column, count, run->numbers);
+}
+
+static enum tutti_status end_runs(const struct table *table) {
+  for (size_t i = 0; i < tutti_rows_columns(table->rows); i++)
+    TUTTI_TRY(table->context, end_run(table, i));
+  return TUTTI_OK;
+}
+
 static enum tutti_status take_cell(struct table *table, size_t column, const char *text) {
   char number[READING_NUMERAL_ROOM], room[READING_MARKS_ROOM];
-  double plain;
-  if (is_plain_number(table, text, &plain))
-    return tutti_rows_add_numbers(table->context, table->rows, column, 1, &plain);
+  struct run *run = &table->runs[column];
+  if (is_plain_number(table, text, &run->numbers[run->count]))
+    return ++run->count < RUN_LENGTH ? TUTTI_OK : end_run(table, column);
+  TUTTI_TRY(table->context, end_run(table, column));
   text = meaning_of(table, text, room);
   enum reading_numeral is = look_at(table, text, number);
   if (table->decimal == READING_DECIMAL_EITHER)
@@ -238,6 +260,7 @@ static enum tutti_status take_row(void *argument, const struct csv_row *row, cha
 static enum tutti_status leave_out_row(void *argument, size_t line, const char *why) {
   const struct table *table = argument;
   uint32_t at = (uint32_t)line;
+  TUTTI_TRY(table->context, end_runs(table));
   TUTTI_TRY(table->context, tutti_rows_add_unread(table->context, table->rows, why));
   return tutti_rows_add_lines(table->context, table->rows, 1, &at);
 }
@@ -266,8 +289,10 @@ enum tutti_status reading_csv(tutti_context *context, const char *path, const st
                         .rows = rows};
   const struct csv_taker taker = {take_row, options->tolerant ? leave_out_row : NULL, &table};
   TUTTI_TRY_OUT(context, csv_file_read(context, path, options->delimiter, &taker));
+  TUTTI_TRY_OUT(context, end_runs(&table));
   TUTTI_TRY_OUT(context, check_rows(&table));
   TUTTI_TRY_OUT(context, check_conventions(&table));
 out:
+  tutti_free(table.runs);
   return status;
 }

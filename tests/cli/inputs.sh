@@ -1,0 +1,88 @@
+#!/bin/bash
+# run.map_inputs: workers map the inputs that the manager has read, and need the data no more. The bits are those of
+# workers that read the data; the files are there while the run is at work, and mended when it goes on.
+. "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
+. "$TUTTI_TEST_SRCDIR/tests/cli/recipes.sh"
+make_table
+regression_recipe >small.ini
+classification_recipe >classes.ini
+
+# expect_same_run A B
+expect_same_run() {
+  what="$1 and $2"
+  checks=$((checks + 1))
+  diff -r -x 'catalogue.sqlite*' -x recipe.ini -x lock -x worker.log -x live.json "$1" "$2" >out 2>err ||
+    complain 'expected the same bits'
+}
+
+for recipe in small classes; do
+  for least in 1e9 0; do
+    tutti run $recipe.ini --out $recipe-$least --workers 2 --quiet --set run.map_inputs=$least
+    expect_code 0
+    expect_empty err
+    expect_absent $recipe-$least/inputs
+  done
+  expect_same_run $recipe-1e9 $recipe-0
+done
+
+# The same in longer, which is disturbed.
+sed -i 's/^epochs = .*/epochs = 3000/' small.ini
+tutti run small.ini --out whole --workers 1 --quiet --set run.map_inputs=1e9
+expect_code 0
+
+# start DIRECTORY LEAST: a run of one worker, until it has a trial.
+start() {
+  what="a run in $1"
+  "$TUTTI_PROGRAM" run small.ini --out "$1" --workers 1 --quiet --set "run.map_inputs=$2" >out 2>err </dev/null &
+  job=$!
+  for ((tries = 0; tries < 600; tries++)); do
+    [ -e "$1/trials/000000/validation.npy" ] && break
+    sleep 0.1
+  done
+}
+
+# begin DIRECTORY: one that maps.
+begin() {
+  start "$1" 0
+  expect_in "$1/inputs/inputs.json" fingerprint
+  checks=$((checks + 1))
+  [ "$(stat -c %s "$1/inputs/train.npy")" -gt $((72 * 5 * 4)) ] || complain 'expected the inputs of 72 rows'
+}
+
+start few 16
+expect_absent few/inputs
+kill -KILL $job
+wait $job 2>/dev/null
+
+begin gone
+mv table.csv away.csv
+pkill -KILL -f ' worker gone$'
+wait $job
+code=$?
+expect_code 0
+expect_absent gone/inputs
+mv away.csv table.csv
+expect_same_run whole gone
+
+begin torn
+truncate -s 100 torn/inputs/train.npy
+pkill -KILL -f ' worker torn$'
+wait $job
+code=$?
+expect_code 2
+expect_err 'torn/inputs/train.npy'
+expect_absent torn/inputs
+tutti run small.ini --out torn --workers 1 --quiet --resume --set run.map_inputs=0
+expect_code 0
+expect_same_run whole torn
+
+begin killed
+kill -KILL $job
+wait $job 2>/dev/null
+what='a run whose manager was killed'
+echo '{"fingerprint": "1", "rows": "2"}' >killed/inputs/inputs.json
+tutti run small.ini --out killed --workers 1 --quiet --resume --set run.map_inputs=1e9
+expect_code 0
+expect_absent killed/inputs
+expect_same_run whole killed
+finish
