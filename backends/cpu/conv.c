@@ -21,7 +21,7 @@ static struct cpu_patches conv_patches(const struct cpu_node *node, size_t at, s
 }
 
 /* One image. */
-static void patches_forward(struct cpu_plan *plan, const struct cpu_node *node, const float *x, float *y) {
+static void patches_forward(struct cpu_plan *plan, const struct cpu_node *node, const void *x, float *y) {
   const struct cpu_window *w = &node->window;
   struct cpu_affine view;
   struct cpu_pad pad = backend_cpu_pad_of(plan, node, &view);
@@ -73,7 +73,7 @@ static void patches_gradients(struct cpu_plan *plan, const struct cpu_node *node
     backend_cpu_product_inputs(plan, &inputs);
 }
 
-static void patches_backward(struct cpu_plan *plan, const struct cpu_node *node, const float *x, const float *g,
+static void patches_backward(struct cpu_plan *plan, const struct cpu_node *node, const void *x, const float *g,
                              float *to) {
   const struct cpu_edge *edge = &node->edges[0];
   const struct cpu_window *w = &node->window;
@@ -122,7 +122,7 @@ static struct grouped grouped_begin(const struct cpu_plan *plan, const struct cp
 }
 
 static void grouped_forward(struct cpu_plan *plan, const struct cpu_node *node, const struct cpu_node *source,
-                            const float *x, float *y) {
+                            const void *x, float *y) {
   struct cpu_affine view;
   struct cpu_pad pad = backend_cpu_pad_of(plan, node, &view);
   struct grouped g = grouped_begin(plan, node, source);
@@ -138,7 +138,7 @@ static void grouped_forward(struct cpu_plan *plan, const struct cpu_node *node, 
 }
 
 static void grouped_backward(struct cpu_plan *plan, const struct cpu_node *node, const struct cpu_node *source,
-                             const float *x, const float *gradient, float *to) {
+                             const void *x, const float *gradient, float *to) {
   const struct cpu_edge *edge = &node->edges[0];
   const struct cpu_window *w = &node->window;
   struct cpu_affine view;
@@ -162,20 +162,18 @@ static void grouped_backward(struct cpu_plan *plan, const struct cpu_node *node,
 
 /* --- all images --- */
 
-static void conv_forward(struct cpu_plan *plan, struct cpu_node *node, size_t first, size_t count) {
+static void conv_forward(struct cpu_plan *plan, const struct cpu_node *node, size_t first, size_t count, float *y) {
   const struct cpu_node *source = &plan->nodes[node->edges[0].source];
-  float *y = backend_cpu_image_of(node, first);
   if (node->form == CPU_POINTWISE)
     backend_cpu_pointwise_forward(plan, node, first, count, y);
   else if (node->form == CPU_DEPTHWISE)
     backend_cpu_depthwise_forward(plan, node, first, count, y);
   else
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++, y += backend_cpu_image(node))
       if (node->form == CPU_PATCHES)
-        patches_forward(plan, node, backend_cpu_image_of(source, first + i), backend_cpu_image_of(node, first + i));
+        patches_forward(plan, node, backend_cpu_values(plan, source, first + i), y);
       else
-        grouped_forward(plan, node, source, backend_cpu_image_of(source, first + i),
-                        backend_cpu_image_of(node, first + i));
+        grouped_forward(plan, node, source, backend_cpu_values(plan, source, first + i), y);
 }
 
 /* Data that all images need. */
@@ -197,9 +195,11 @@ void backend_cpu_conv_forward(struct cpu_plan *plan, struct cpu_node *node, size
   for (size_t first = 0; first < rows; first += block) {
     size_t count = rows - first < block ? rows - first : block;
     backend_cpu_fetch_next(plan, node, first, count, rows, false);
-    conv_forward(plan, node, first, count);
+    float *y = backend_cpu_values_begin(plan, node, first);
+    conv_forward(plan, node, first, count, y);
+    backend_cpu_values_end(plan, node, first, count, y);
     if (training && node->norm != CPU_NONE)
-      backend_cpu_norm_gather(plan, &plan->nodes[node->norm], backend_cpu_image_of(node, first), count * node->pixels);
+      backend_cpu_norm_gather(plan, &plan->nodes[node->norm], y, count * node->pixels);
   }
 }
 
@@ -222,7 +222,7 @@ static void conv_backward(struct cpu_plan *plan, struct cpu_node *node, size_t f
     return;
   }
   for (size_t i = 0; i < count; i++, g += backend_cpu_image(node)) {
-    const float *x = backend_cpu_image_of(source, first + i);
+    const void *x = backend_cpu_values(plan, source, first + i);
     float *to = edge->gradient ? source->gradient + (first + i) * backend_cpu_image(source) : NULL;
     if (node->form == CPU_PATCHES)
       patches_backward(plan, node, x, g, to);

@@ -64,11 +64,30 @@ static enum tutti_status check_augmentation(tutti_context *context, const struct
   return TUTTI_OK;
 }
 
+/* Only images have values between layers that are worth it, and L-BFGS needs a loss without steps. */
+static enum tutti_status check_storage(tutti_context *context, const struct tutti_job *job) {
+  const struct cpu_config *config = job->config;
+  struct tutti_shape input = tutti_network_layer(job->network, 0)->shape;
+  if (config->storage == CPU_STORAGE_FLOAT)
+    return TUTTI_OK;
+  if (config->optimiser == CPU_LBFGS)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "backend.storage: optimiser = lbfgs needs a loss that is as smooth as floats can be, and half "
+                      "storage rounds it; leave one of the two out");
+  if (input.height == 1 && input.width == 1)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "backend.storage: the inputs are %d features, and only networks of images are kept in 16 bits; "
+                      "leave it out",
+                      input.channels);
+  return TUTTI_OK;
+}
+
 /* Check what a hand-made job could get wrong and the kernels could not survive. */
 static enum tutti_status backend_check_cpu(void *self, tutti_context *context, const struct tutti_job *job) {
   if (!job->network)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "backend cpu trains networks, and this job has none");
   TUTTI_TRY(context, check_augmentation(context, job));
+  TUTTI_TRY(context, check_storage(context, job));
   TUTTI_TRY(context, backend_cpu_lbfgs_check(context, job));
   TUTTI_TRY(context, backend_cpu_draws_check(context, job));
   size_t layers = tutti_network_layers(job->network);

@@ -4,6 +4,7 @@
    plan.c     a network's nodes
    memory.c   one block of memory for all that a step needs
    geometry.c how numbers lie in memory, and how many are worked on at once
+   storage.c  values that lie in 16 bits
    view.c     what ops on images read
    product.c  products of a backward pass, and large ones
    team.c     threads that share a step
@@ -37,6 +38,7 @@
 enum cpu_clip { CPU_CLIP_GLOBAL, CPU_CLIP_VARIABLE };
 enum cpu_schedule { CPU_SCHEDULE_CONSTANT, CPU_SCHEDULE_COSINE, CPU_SCHEDULE_STEP, CPU_SCHEDULE_PLATEAU };
 enum cpu_keep { CPU_KEEP_BEST, CPU_KEEP_LAST };
+enum cpu_storage { CPU_STORAGE_FLOAT, CPU_STORAGE_HALF };
 enum cpu_shuffle { CPU_SHUFFLE_TRIAL, CPU_SHUFFLE_RUN };
 enum cpu_epsilon { CPU_EPSILON_KERAS, CPU_EPSILON_PAPER };
 enum cpu_initialiser {
@@ -76,6 +78,7 @@ struct cpu_config {
   int64_t lbfgs_history;
   double lbfgs_tolerance;
   int64_t prediction_draws;
+  int storage;
 };
 
 /* The attributes of a layer that ops use. Attributes that an op does not have change nothing. */
@@ -145,11 +148,12 @@ struct cpu_node {
   size_t tap_count;
   size_t reader, reader_count; /* the last node that reads it, and the number of readers */
   bool lazy;                   /* a batch norm that its readers apply: its stored values are those of its source */
+  bool half;                   /* its values lie in 16 bits, while training */
   bool through;                /* depthwise, and made anew by its reader, a pointwise convolution; not stored */
   size_t norm;             /* the lazy batch norm that alone reads it, from whose gradient its own follows; CPU_NONE */
   size_t shares;           /* the sum whose gradient it shares; CPU_NONE */
   size_t norms, next_norm; /* first of the lazy batch norms whose gradient lies in this one's, and the next; CPU_NONE */
-  float *value;            /* [rows * pixels][ld] */
+  float *value;            /* [rows * pixels][ld]; backend_cpu_values says where half ones are */
   float *gradient;         /* [rows * pixels][ld] */
   float *slope;            /* [rows * pixels][ld], for activations that keep their derivative */
   float *mask;             /* dropout's: [rows * pixels][ld], of whole channels [rows][ld to 16], of paths [rows] */
@@ -170,6 +174,7 @@ struct cpu_head_arrays {
 /* Memory that ops on images need while they work on some of them; all nodes share it, and it stays in cache. */
 struct cpu_scratch {
   float *view, *gradient;          /* the images that are read (view.c) */
+  float *values;                   /* images on their way from or to 16 bits (storage.c) */
   float *across;                   /* outputs of a depthwise convolution that is not stored */
   float *padded, *padded_gradient; /* images with their padding */
   float *patches, *patch_gradients;
@@ -182,7 +187,7 @@ struct cpu_scratch {
 
 /* Number of floats of each. */
 struct cpu_scratch_sizes {
-  size_t view, gradient, across, padded, padded_gradient, patches, weights, transposed, row, pack;
+  size_t view, gradient, values, across, padded, padded_gradient, patches, weights, transposed, row, pack;
 };
 
 struct cpu_team;
@@ -204,6 +209,7 @@ struct cpu_plan {
   size_t outputs;         /* targets, or classes */
   size_t artificial;      /* NOMU: artificial points after the rows of a step */
   double norm_share;      /* of a batch in batch norm's running statistics; 0: each layer's momentum */
+  bool halves;            /* this pass stores the values of half nodes in 16 bits */
   bool slopes;            /* for gradients in the inputs alone; the weights are another plan's */
   float *arena, *weights, *gradients;
   float *other;          /* [floats]: a second place for weights, when training */
@@ -224,9 +230,8 @@ size_t backend_cpu_columns(const struct cpu_node *node);
 /* A node's bias or NULL; the number of floats in a row of its weights. */
 const float *backend_cpu_bias(const struct cpu_plan *plan, const struct cpu_node *node);
 size_t backend_cpu_weights_ld(const struct cpu_plan *plan, const struct cpu_node *node);
-/* Floats per image; image number `row` of a node's values. */
+/* Floats per image. */
 size_t backend_cpu_image(const struct cpu_node *node);
-float *backend_cpu_image_of(const struct cpu_node *node, size_t row);
 /* Rows of the matrix that the patches of one output pixel are multiplied by, and the number of floats that they
    take. */
 size_t backend_cpu_patch(const struct cpu_node *node);
@@ -238,6 +243,20 @@ size_t backend_cpu_block(const struct cpu_plan *plan, const struct cpu_node *nod
 /* Rows that are predicted at once: enough to fill the tiles, few enough to stay in cache. */
 enum { CPU_EVALUATION_ROWS = 256, CPU_EVALUATION_IMAGES = 16 };
 size_t backend_cpu_evaluation_rows(const tutti_network *network);
+
+/* --- storage.c --- */
+
+/* Do a node's values lie in 16 bits in this pass? */
+bool backend_cpu_is_half(const struct cpu_plan *plan, const struct cpu_node *node);
+/* Where image number `image` of a node's values lies, in floats or in 16 bits. */
+const void *backend_cpu_values(const struct cpu_plan *plan, const struct cpu_node *node, size_t image);
+/* Room to compute the values of images [first, ...): their place, or one in cache if they will lie in 16 bits. Then
+   the place of these, done: in 16 bits, every number at `values` becomes the one that was stored. */
+float *backend_cpu_values_begin(struct cpu_plan *plan, const struct cpu_node *node, size_t first);
+void backend_cpu_values_end(struct cpu_plan *plan, const struct cpu_node *node, size_t first, size_t count,
+                            float *values);
+/* The values of images [first, first + count) in floats: where they lie, or in plan->scratch.values. */
+const float *backend_cpu_values_read(struct cpu_plan *plan, const struct cpu_node *node, size_t first, size_t count);
 
 /* --- the plan --- */
 
@@ -385,7 +404,7 @@ void backend_cpu_norm_gather(const struct cpu_plan *plan, struct cpu_node *node,
 void backend_cpu_norm_gather_gradient(struct cpu_plan *plan, const struct cpu_edge *edge, size_t first, size_t count);
 /* y = scale x + shift as in the last forward pass; the gradient of x as in the last backward pass. */
 struct cpu_affine backend_cpu_norm_affine(const struct cpu_node *node);
-struct cpu_norm backend_cpu_norm_slopes(const struct cpu_node *node);
+struct cpu_norm backend_cpu_norm_slopes(const struct cpu_plan *plan, const struct cpu_node *node);
 
 /* The first parameter that varies training images, or NULL. */
 const char *backend_cpu_augments(const struct cpu_config *config);

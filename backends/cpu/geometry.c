@@ -27,10 +27,6 @@ const float *backend_cpu_bias(const struct cpu_plan *plan, const struct cpu_node
 
 size_t backend_cpu_image(const struct cpu_node *node) { return node->pixels * node->ld; }
 
-float *backend_cpu_image_of(const struct cpu_node *node, size_t row) {
-  return node->value + row * backend_cpu_image(node);
-}
-
 size_t backend_cpu_patch(const struct cpu_node *node) { return node->tap_count * node->inputs; }
 
 size_t backend_cpu_patch_ld(const struct cpu_node *node) { return backend_cpu_ld(backend_cpu_patch(node)); }

@@ -76,6 +76,7 @@ struct cpu_affine {
   size_t period;
   const float *scale, *shift; /* NULL: y = x */
   bool relu;
+  bool half; /* x lies in 16 bits (half_impl.h) */
 };
 
 /* Data that will be read soon. Kernels prefetch it into the second-level cache, a few lines at a time, while they
@@ -128,6 +129,7 @@ struct cpu_patches {
 struct cpu_norm {
   size_t period;
   const float *mean, *gain, *tilt, *offset;
+  bool half; /* x lies in 16 bits */
 };
 
 struct cpu_kernels {
@@ -144,7 +146,7 @@ struct cpu_kernels {
 
   /* Copy into the padded image, whose padding stays. Copy out of it: 0 where the mask (shaped like `in`; NULL: none) is
      not positive; stored or added. */
-  void (*pad)(const struct cpu_pad *pad, const float *in, float *out);
+  void (*pad)(const struct cpu_pad *pad, const void *in, float *out);
   void (*crop)(const struct cpu_pad *pad, const float *in, const float *mask, bool accumulate, float *out);
   /* Convolution of each channel of a padded image with weights [taps][ldw]. */
   void (*depthwise)(const struct cpu_depthwise *depthwise, const float *in, float *out);
@@ -165,15 +167,17 @@ struct cpu_kernels {
 
   /* By channel (channel_impl.h), `size` a multiple of 8: y (+)= f(x); sums of x - shift and their squares; sums of g
      and g (x - mean); the gradient of batch norm's input. NaN stays NaN. */
-  void (*affine)(const struct cpu_affine *f, size_t size, const float *x, bool accumulate, float *y);
+  void (*affine)(const struct cpu_affine *f, size_t size, const void *x, bool accumulate, float *y);
   /* y[pixels][ldy] = f(x[pixels][ldx]), `width` channels of each, a multiple of 8. */
-  void (*place)(const struct cpu_affine *f, size_t pixels, size_t width, const float *x, size_t ldx, float *y,
+  void (*place)(const struct cpu_affine *f, size_t pixels, size_t width, const void *x, size_t ldx, float *y,
                 size_t ldy);
   void (*moments)(size_t size, size_t period, const float *x, const float *shift, float *sums, float *squares);
-  void (*norm_moments)(size_t size, size_t period, const float *g, const float *x, const float *mean, float *sums,
+  void (*norm_moments)(const struct cpu_norm *norm, size_t size, const float *g, const void *x, float *sums,
                        float *products);
-  void (*norm_gradient)(const struct cpu_norm *norm, size_t size, const float *g, const float *x, bool accumulate,
+  void (*norm_gradient)(const struct cpu_norm *norm, size_t size, const float *g, const void *x, bool accumulate,
                         float *to);
+  /* Round `count` numbers, a multiple of 8, to 16 bits: out = x, x = out. */
+  void (*narrow)(size_t count, float *x, uint16_t *out);
 
   /* y = f(x) in place. For activations whose derivative does not follow from y, slope = f'(x) (NULL: not wanted). */
   void (*activate[TUTTI_ACTIVATION_COUNT])(size_t count, float *y, float *slope);

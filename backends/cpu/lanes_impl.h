@@ -17,6 +17,18 @@ CPU_INLINE void v_store_lanes(float *p, vec x, const size_t lanes) {
     v_store_half(p, x);
 }
 
+/* Number `at` of values that lie in floats or, if `half`, in 16 bits. Both are constants where this is inlined. */
+CPU_INLINE vec v_load_value(const void *values, size_t at, const size_t lanes, const bool half) {
+  if (!half)
+    return v_load_lanes((const float *)values + at, lanes);
+  const uint16_t *p = (const uint16_t *)values + at;
+#if CPU_LANES == 16
+  if (lanes < CPU_LANES)
+    return v_widen_half(p);
+#endif
+  return v_widen(p);
+}
+
 /* Call body(at, lanes) for `count` floats, a multiple of 8, in order. */
 #define CPU_FOR_LANES(at, count, ...)                                                                                  \
   do {                                                                                                                 \
@@ -33,6 +45,20 @@ CPU_INLINE void v_store_lanes(float *p, vec x, const size_t lanes) {
 
 static void copy_floats(size_t count, const float *in, float *out) {
   CPU_FOR_LANES(i, count, v_store_lanes(out + i, v_load_lanes(in + i, LANES), LANES));
+}
+
+/* Round to numbers of 16 bits, here and, if wanted, there. */
+static void narrow(size_t count, float *x, uint16_t *out) {
+  CPU_FOR_LANES(i, count, {
+    vec value = v_load_lanes(x + i, LANES);
+#if CPU_LANES == 16
+    if (LANES < CPU_LANES)
+      v_narrow_half(out + i, value);
+    else
+#endif
+      v_narrow(out + i, value);
+    v_store_lanes(x + i, v_load_value(out, i, LANES, true), LANES);
+  });
 }
 
 CPU_INLINE void fetch_ahead(struct cpu_ahead *ahead) {

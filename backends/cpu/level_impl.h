@@ -12,10 +12,10 @@
 
 #if CPU_LANES == 16
 #define CPU_OF_LEVEL(name) name##_avx512
-#define CPU_INSTRUCTIONS "avx2,fma,avx512f,avx512bw,avx512dq,avx512vl"
+#define CPU_INSTRUCTIONS "avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl"
 #elif CPU_LANES == 8
 #define CPU_OF_LEVEL(name) name##_avx2
-#define CPU_INSTRUCTIONS "avx2,fma"
+#define CPU_INSTRUCTIONS "avx2,fma,f16c"
 #elif CPU_LANES == 4
 #define CPU_OF_LEVEL(name) name##_baseline
 #elif CPU_LANES == 1

@@ -64,8 +64,8 @@ static void find_value_lives(const struct lives *b) {
     if (backend_cpu_is_head(node->op) || node->lazy)
       continue;
     live_at(&b->values[i], i);
-    if (backward &&
-        (node->activation != TUTTI_ACTIVATION_LINEAR || node->op == TUTTI_OP_MAX_POOL || node->norm != CPU_NONE))
+    bool compared = node->op == TUTTI_OP_MAX_POOL && !node->half;
+    if (backward && (node->activation != TUTTI_ACTIVATION_LINEAR || compared || node->norm != CPU_NONE))
       live_at(&b->values[i], backward_time(plan, i));
   }
 }
@@ -117,6 +117,8 @@ size_t backend_cpu_order_arrays(const struct cpu_plan *plan, struct cpu_array *v
     values[i].to = &node->value;
     gradients[i].to = &node->gradient;
     values[i].size = gradients[i].size = plan->rows * node->pixels * node->ld;
+    if (node->half)
+      values[i].size = (values[i].size + 1) / 2;
     if (values[i].used)
       order[count++] = &values[i];
     if (gradients[i].used)

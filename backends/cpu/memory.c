@@ -73,6 +73,7 @@ static struct cpu_scratch_sizes scratch_sizes(const struct cpu_plan *plan, const
   size_t images = backend_cpu_block(plan, node), units = node->width < CPU_GEMM_DEPTH ? node->width : CPU_GEMM_DEPTH;
   s.view = images * node->input_ld * (reduce ? 2 * node->pixels : source->pixels);
   s.gradient = node->norm == CPU_NONE ? 0 : images * node->pixels * node->ld;
+  s.values = node->half || source->half ? images * larger(node->pixels * node->ld, source->pixels * source->ld) : 0;
   s.across = source->through ? images * source->pixels * source->ld : 0;
   if (node->op == TUTTI_OP_DENSE)
     s.transposed = units * backend_cpu_ld(node->inputs);
@@ -122,6 +123,7 @@ static void fix_scratch(struct memory_builder *b) {
   if (!b->training)
     return;
   fix(b, s.gradient, &to->gradient);
+  fix(b, s.values, &to->values);
   fix(b, s.padded_gradient, &to->padded_gradient);
   fix(b, s.patches, &to->patch_gradients);
   fix(b, s.weights, &to->weight_gradients);
@@ -280,7 +282,9 @@ enum tutti_status backend_cpu_plan_create(tutti_context *context, const struct c
 
 enum tutti_status backend_cpu_plan_create_job(tutti_context *context, const struct cpu_kernels *kernels,
                                               const struct tutti_job *job, size_t rows, struct cpu_plan **plan) {
-  const struct cpu_purpose purpose = {.gradients = true, .frozen = job->frozen};
+  const struct cpu_config *config = job->config;
+  const struct cpu_purpose purpose = {
+      .gradients = true, .frozen = job->frozen, .half = config->storage == CPU_STORAGE_HALF};
   return plan_create(context, kernels, job->network, job->task, rows, &purpose, plan);
 }
 

@@ -76,6 +76,16 @@ void backend_cpu_norm_gather(const struct cpu_plan *plan, struct cpu_node *node,
   }
 }
 
+/* What no convolution gathered: in 16 bits, some images at a time. */
+static void norm_gather_all(struct cpu_plan *plan, struct cpu_node *node, size_t rows) {
+  const struct cpu_node *source = &plan->nodes[node->edges[0].source];
+  size_t block = backend_cpu_is_half(plan, source) ? backend_cpu_block(plan, node) : rows;
+  for (size_t first = 0; first < rows; first += block) {
+    size_t count = rows - first < block ? rows - first : block;
+    backend_cpu_norm_gather(plan, node, backend_cpu_values_read(plan, source, first, count), count * node->pixels);
+  }
+}
+
 /* Mean and 1 / deviation of the gathered sums; updates the running statistics. */
 static void norm_measure(struct cpu_plan *plan, struct cpu_node *node) {
   struct norm_arrays a = norm_arrays(node);
@@ -114,7 +124,7 @@ void backend_cpu_norm_forward(struct cpu_plan *plan, struct cpu_node *node, size
   struct norm_arrays a = norm_arrays(node);
   size_t pixels = rows * node->pixels;
   if (training && node->gathered == 0)
-    backend_cpu_norm_gather(plan, node, source->value, pixels);
+    norm_gather_all(plan, node, rows);
   if (training)
     norm_measure(plan, node);
   else
@@ -128,6 +138,7 @@ void backend_cpu_norm_forward(struct cpu_plan *plan, struct cpu_node *node, size
   norm_repeat(node, a.scale);
   norm_repeat(node, a.shift);
   struct cpu_affine f = backend_cpu_norm_affine(node);
+  f.half = backend_cpu_is_half(plan, source);
   if (!node->lazy)
     plan->kernels->affine(&f, pixels * node->ld, source->value, false, node->value);
 }
@@ -135,23 +146,29 @@ void backend_cpu_norm_forward(struct cpu_plan *plan, struct cpu_node *node, size
 /* --- backward --- */
 
 /* With normal = (x - mean) / deviation: dx = gamma / deviation (g - mean(g) - normal mean(g normal)). */
-struct cpu_norm backend_cpu_norm_slopes(const struct cpu_node *node) {
+struct cpu_norm backend_cpu_norm_slopes(const struct cpu_plan *plan, const struct cpu_node *node) {
   struct norm_arrays a = norm_arrays(node);
-  return (struct cpu_norm){
-      .period = backend_cpu_period(node), .mean = a.mean, .gain = a.scale, .tilt = a.tilt, .offset = a.offset};
+  return (struct cpu_norm){.period = backend_cpu_period(node),
+                           .mean = a.mean,
+                           .gain = a.scale,
+                           .tilt = a.tilt,
+                           .offset = a.offset,
+                           .half = backend_cpu_is_half(plan, &plan->nodes[node->edges[0].source])};
 }
 
 /* Add the sums of `pixels` pixels, starting at `first`. */
 static void norm_sum_gradients(const struct cpu_plan *plan, struct cpu_node *node, size_t first, size_t pixels) {
   struct norm_arrays a = norm_arrays(node);
+  const struct cpu_norm norm = backend_cpu_norm_slopes(plan, node);
   size_t end = (first + pixels) * node->ld, block = norm_block(node);
-  const float *x = plan->nodes[node->edges[0].source].value;
+  size_t number = norm.half ? sizeof(uint16_t) : sizeof(float);
+  const char *x = backend_cpu_values(plan, &plan->nodes[node->edges[0].source], 0);
   if (node->gathered == 0)
     memset(node->totals, 0, 2 * node->ld * sizeof *node->totals);
   node->gathered += pixels;
   for (size_t at = first * node->ld; at < end; at += block) {
     size_t here = end - at < block ? end - at : block;
-    plan->kernels->norm_moments(here, backend_cpu_period(node), node->gradient + at, x + at, a.mean, a.sums, a.squares);
+    plan->kernels->norm_moments(&norm, here, node->gradient + at, x + at * number, a.sums, a.squares);
     for (size_t c = 0; c < node->ld; c++)
       norm_add(node, &a, c, &node->totals[c], &node->totals[node->ld + c]);
   }
@@ -200,7 +217,7 @@ void backend_cpu_norm_backward(struct cpu_plan *plan, struct cpu_node *node, siz
   }
   if (!edge->gradient || source->norm != CPU_NONE)
     return;
-  struct cpu_norm slopes = backend_cpu_norm_slopes(node);
+  struct cpu_norm slopes = backend_cpu_norm_slopes(plan, node);
   plan->kernels->norm_gradient(&slopes, pixels * node->ld, node->gradient, source->value, !edge->first,
                                source->gradient);
 }

@@ -10,6 +10,7 @@ static const char *const cpu_keep_names[] = {"best", "last", NULL};
 static const char *const cpu_initialiser_names[] = {"glorot-uniform", "glorot-normal", "he-uniform",
                                                     "he-normal",      "lecun-uniform", "lecun-normal",
                                                     "uniform",        "pytorch",       NULL};
+static const char *const cpu_storage_names[] = {"float", "half", NULL};
 static const char *const cpu_shuffle_names[] = {"trial", "run", NULL};
 
 const struct tutti_param backend_cpu_params[CPU_PARAMS] = {
@@ -150,6 +151,9 @@ const struct tutti_param backend_cpu_params[CPU_PARAMS] = {
         "masks; what the draws do not agree on is the network's own epistemic uncertainty. 0: dropout is for "
         "training alone.",
         .unit = "draws", .flags = TUTTI_PARAM_SEARCHABLE),
+    TUTTI_CHOICE(struct cpu_config, storage, "float", cpu_storage_names,
+                 "What training keeps of images between layers: floats, or numbers of 16 bits (binary16), which take "
+                 "half of the memory and its traffic. Sums, gradients, weights and predictions are floats either way."),
 };
 
 const char *backend_cpu_augments(const struct cpu_config *config) {

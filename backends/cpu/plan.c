@@ -320,6 +320,38 @@ static void plan_join(struct cpu_plan *plan) {
   }
 }
 
+/* Ops on images that compute some at a time and round them into their place. */
+static bool plan_stores_half(const struct cpu_node *node) {
+  switch (node->op) {
+  case TUTTI_OP_CONV2D:
+  case TUTTI_OP_FACTORISED_REDUCE:
+  case TUTTI_OP_ADD:
+  case TUTTI_OP_MEAN:
+  case TUTTI_OP_MAX_POOL:
+  case TUTTI_OP_AVERAGE_POOL:
+    return node->pixels > 1 && node->activation == TUTTI_ACTIVATION_LINEAR && !node->through;
+  default:
+    return false;
+  }
+}
+
+/* Mark the nodes whose values lie in 16 bits: images that dense layers and heads do not read where they lie. */
+static void plan_halve(struct cpu_plan *plan) {
+  for (size_t i = 0; i < plan->node_count; i++)
+    plan->nodes[i].half = plan_stores_half(&plan->nodes[i]);
+  for (size_t i = 0; i < plan->node_count; i++)
+    for (size_t e = 0; e < plan->nodes[i].edge_count; e++) {
+      struct cpu_node *source = &plan->nodes[plan->nodes[i].edges[e].source];
+      while (source->lazy)
+        source = &plan->nodes[source->edges[0].source];
+      if (plan->nodes[i].op == TUTTI_OP_DENSE || backend_cpu_is_head(plan->nodes[i].op))
+        source->half = false;
+    }
+  for (size_t i = 0; i < plan->node_count; i++) /* it has its source's values */
+    if (plan->nodes[i].lazy)
+      plan->nodes[i].half = plan->nodes[plan->nodes[i].edges[0].source].half;
+}
+
 /* --- the way of the gradients --- */
 
 /* Mark the nodes that need a gradient: there are weights at or before them, or for slopes the inputs, and a path
@@ -482,6 +514,8 @@ enum tutti_status backend_cpu_plan_describe(tutti_context *context, const tutti_
   plan_add_weights(plan);
   plan_freeze(plan, purpose->frozen);
   plan_join(plan);
+  if (purpose->half)
+    plan_halve(plan);
   if (purpose->gradients)
     TUTTI_TRY_OUT(context, plan_find_ways(context, plan));
   *made = plan;

@@ -7,7 +7,7 @@
 
 /* --- parameters (params.c) and checks (check.c) --- */
 
-enum { CPU_PARAMS = 37 };
+enum { CPU_PARAMS = 38 };
 extern const struct tutti_param backend_cpu_params[CPU_PARAMS];
 
 /* Does the network end in the head that the task asks for, with as many numbers? */
@@ -37,6 +37,7 @@ enum tutti_status backend_cpu_box(tutti_context *context, const struct tutti_job
 /* What a plan is for besides predictions. */
 struct cpu_purpose {
   bool gradients;
+  bool half;                     /* values of images lie in 16 bits where they can */
   const char *const *frozen;     /* labels of layers, ended by NULL; or NULL */
   const struct cpu_plan *slopes; /* of the predictions of this plan, whose weights it shares; or NULL */
 };

@@ -53,8 +53,10 @@ static void max_forward(struct cpu_plan *plan, struct cpu_node *node, size_t row
   struct cpu_pad pad = pool_pad(plan, node, &view);
   backend_cpu_frame(&pad, 1, plan->scratch.padded);
   for (size_t r = 0; r < rows; r++) {
-    plan->kernels->pad(&pad, backend_cpu_image_of(source, r), plan->scratch.padded);
-    plan->kernels->max_pool(&node->window, plan->scratch.padded, backend_cpu_image_of(node, r));
+    float *y = backend_cpu_values_begin(plan, node, r);
+    plan->kernels->pad(&pad, backend_cpu_values(plan, source, r), plan->scratch.padded);
+    plan->kernels->max_pool(&node->window, plan->scratch.padded, y);
+    backend_cpu_values_end(plan, node, r, 1, y);
   }
 }
 
@@ -66,10 +68,11 @@ static void average_forward(struct cpu_plan *plan, struct cpu_node *node, size_t
   struct cpu_depthwise sum = pool_sum(plan, w);
   backend_cpu_frame(&pad, 1, plan->scratch.padded);
   for (size_t r = 0; r < rows; r++) {
-    float *y = backend_cpu_image_of(node, r);
-    plan->kernels->pad(&pad, backend_cpu_image_of(source, r), plan->scratch.padded);
+    float *y = backend_cpu_values_begin(plan, node, r);
+    plan->kernels->pad(&pad, backend_cpu_values(plan, source, r), plan->scratch.padded);
     plan->kernels->depthwise(&sum, plan->scratch.padded, y);
     plan->kernels->average(w, y, w->ld, w->out_width * w->ld, y);
+    backend_cpu_values_end(plan, node, r, 1, y);
   }
 }
 
@@ -82,6 +85,15 @@ void backend_cpu_pool_forward(struct cpu_plan *plan, struct cpu_node *node, size
     average_forward(plan, node, rows);
 }
 
+/* The maxima of an image whose padded input this is. Rounded ones would equal none of their inputs, so in 16 bits they
+   are found again. */
+static const float *max_values(struct cpu_plan *plan, const struct cpu_node *node, size_t image) {
+  if (!backend_cpu_is_half(plan, node))
+    return node->value + image * backend_cpu_image(node);
+  plan->kernels->max_pool(&node->window, plan->scratch.padded, plan->scratch.values);
+  return plan->scratch.values;
+}
+
 static void max_backward(struct cpu_plan *plan, const struct cpu_node *node, size_t rows) {
   const struct cpu_edge *edge = &node->edges[0];
   const struct cpu_node *source = &plan->nodes[edge->source];
@@ -92,8 +104,8 @@ static void max_backward(struct cpu_plan *plan, const struct cpu_node *node, siz
   for (size_t r = 0; r < rows; r++) {
     float *padded = plan->scratch.padded_gradient;
     memset(padded, 0, w->padded_height * w->padded_width * w->ld * sizeof *padded);
-    plan->kernels->pad(&pad, backend_cpu_image_of(source, r), plan->scratch.padded);
-    plan->kernels->max_pool_gradient(w, plan->scratch.padded, backend_cpu_image_of(node, r),
+    plan->kernels->pad(&pad, backend_cpu_values(plan, source, r), plan->scratch.padded);
+    plan->kernels->max_pool_gradient(w, plan->scratch.padded, max_values(plan, node, r),
                                      node->gradient + r * backend_cpu_image(node), padded);
     plan->kernels->crop(&pad, padded, NULL, !edge->first, source->gradient + r * backend_cpu_image(source));
     backend_cpu_norm_gather_gradient(plan, edge, r, 1);

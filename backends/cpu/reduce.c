@@ -54,12 +54,14 @@ static float *reduce_read(struct cpu_plan *plan, const struct cpu_node *node, co
     size_t line = (size_t)source->layer->shape.width * source->ld;
     struct cpu_affine f;
     (void)backend_cpu_view_of(plan, &node->edges[e], &f);
-    for (size_t i = 0; i < count; i++)
+    size_t number = f.half ? sizeof(uint16_t) : sizeof(float);
+    for (size_t i = 0; i < count; i++) {
+      const char *image = backend_cpu_values(plan, source, first + i);
       for (size_t y = 0; y < h->height; y++)
         plan->kernels->place(&f, h->width, source->ld,
-                             source->value + (first + i) * backend_cpu_image(source) + (2 * y + h->shift) * line +
-                                 h->shift * source->ld,
-                             2 * source->ld, out + (i * node->pixels + y * width) * ld + at, ld);
+                             image + ((2 * y + h->shift) * line + h->shift * source->ld) * number, 2 * source->ld,
+                             out + (i * node->pixels + y * width) * ld + at, ld);
+    }
     at += source->ld;
   }
   return out;
@@ -71,7 +73,7 @@ void backend_cpu_reduce_forward(struct cpu_plan *plan, struct cpu_node *node, si
   const float *weights[2] = {reduce_weights(plan, node, &halves[0]), reduce_weights(plan, node, &halves[1])};
   for (size_t first = 0; first < rows; first += block) {
     size_t count = rows - first < block ? rows - first : block;
-    float *y = node->value + first * backend_cpu_image(node);
+    float *y = backend_cpu_values_begin(plan, node, first);
     backend_cpu_fetch_next(plan, node, first, count, rows, false);
     for (size_t half = 0; half < 2; half++) {
       const struct reduce_half *h = &halves[half];
@@ -89,6 +91,7 @@ void backend_cpu_reduce_forward(struct cpu_plan *plan, struct cpu_node *node, si
                                  .ahead = &plan->scratch.ahead};
       plan->kernels->gemm(&product);
     }
+    backend_cpu_values_end(plan, node, first, count, y);
     if (training && node->norm != CPU_NONE)
       backend_cpu_norm_gather(plan, &plan->nodes[node->norm], y, count * node->pixels);
   }

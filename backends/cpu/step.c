@@ -23,15 +23,16 @@ static void forward_dense(const struct cpu_plan *plan, const struct cpu_node *no
 }
 
 /* Sum of all inputs times `factor`; some images at a time, so that the terms stay in cache. */
-static void forward_sum(const struct cpu_plan *plan, const struct cpu_node *node, size_t rows, float factor) {
+static void forward_sum(struct cpu_plan *plan, const struct cpu_node *node, size_t rows, float factor) {
   size_t size = node->pixels * node->ld, block = backend_cpu_block(plan, node);
   for (size_t first = 0; first < rows; first += block) {
     size_t count = rows - first < block ? rows - first : block;
-    float *to = node->value + first * size;
+    float *to = backend_cpu_values_begin(plan, node, first);
     for (size_t e = 0; e < node->edge_count; e++)
       backend_cpu_view(plan, &node->edges[e], first, count, e > 0, to);
     if (factor != 1)
       plan->kernels->scale(count * size, factor, to);
+    backend_cpu_values_end(plan, node, first, count, to);
   }
 }
 
@@ -67,6 +68,7 @@ void backend_cpu_forward_node(struct cpu_plan *plan, size_t index, size_t rows, 
   struct cpu_node *node = &plan->nodes[index];
   const struct cpu_kernels *k = plan->kernels;
   bool training = draws && !draws->one;
+  plan->halves = training;
   if (node->through)
     return;
   switch (node->op) {

@@ -47,6 +47,7 @@ const struct cpu_kernels CPU_OF_LEVEL(backend_cpu_kernels) = {
     .place = place,
     .norm_moments = norm_moments,
     .norm_gradient = norm_gradient,
+    .narrow = narrow,
     .activate = {[TUTTI_ACTIVATION_LINEAR] = activate_linear,
                  [TUTTI_ACTIVATION_ELU] = activate_elu,
                  [TUTTI_ACTIVATION_GELU] = activate_gelu,

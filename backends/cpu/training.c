@@ -38,6 +38,8 @@ enum tutti_status backend_cpu_training_create(tutti_context *context, const stru
   t->config = config;
   t->batch = rows_at_once(job, optimise);
   size_t most = t->batch + artificial, evaluated = backend_cpu_evaluation_rows(job->network);
+  if (config->storage == CPU_STORAGE_HALF) /* predictions use floats, in the same places */
+    evaluated *= sizeof(float) / sizeof(uint16_t);
   if (job->validation && most < evaluated)
     most = evaluated;
   TUTTI_TRY(context, backend_cpu_plan_create_job(context, kernels, job, most, &t->plan));

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "half_impl.h"
 #include "level_impl.h"
 
 #if defined(__clang__)
@@ -66,6 +67,20 @@ CPU_INLINE void v_store_first(float *p, vec x, size_t count) {
 /* The first half of the lanes. Unlike masked stores, these forward to a following load without delay. */
 CPU_INLINE vec v_load_half(const float *p) { return _mm512_zextps256_ps512(_mm256_loadu_ps(p)); }
 CPU_INLINE void v_store_half(float *p, vec x) { _mm256_storeu_ps(p, _mm512_castps512_ps256(x)); }
+/* Numbers of 16 bits (half_impl.h): all lanes, and the first half of them. */
+CPU_INLINE vec v_widen(const uint16_t *p) {
+  return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)p));
+}
+CPU_INLINE void v_narrow(uint16_t *p, vec x) {
+  _mm256_storeu_si256((__m256i *)(void *)p, _mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+}
+CPU_INLINE vec v_widen_half(const uint16_t *p) {
+  return _mm512_zextps256_ps512(_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)p)));
+}
+CPU_INLINE void v_narrow_half(uint16_t *p, vec x) {
+  _mm_storeu_si128((__m128i *)(void *)p,
+                   _mm256_cvtps_ph(_mm512_castps512_ps256(x), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+}
 /* m / (sqrt(v) + epsilon), v >= 0, within 3e-7 relative. The root is an approximation of 14 bits and a Newton step,
    which the multipliers compute while the divider is busy with the quotient before: half the time of two divisions. v =
    0 is raised to the smallest normal number. */
@@ -141,6 +156,10 @@ CPU_INLINE void v_store_first(float *p, vec x, size_t count) {
     _mm256_maskstore_ps(p, v_first(count), x);
 }
 CPU_INLINE vec v_over_root(vec m, vec v, vec epsilon) { return m / (_mm256_sqrt_ps(v) + epsilon); }
+CPU_INLINE vec v_widen(const uint16_t *p) { return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)p)); }
+CPU_INLINE void v_narrow(uint16_t *p, vec x) {
+  _mm_storeu_si128((__m128i *)(void *)p, _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+}
 
 #elif CPU_LANES == 1
 
@@ -242,6 +261,13 @@ CPU_INLINE vec v_load_first(const float *p, size_t count) {
 }
 CPU_INLINE void v_store_first(float *p, vec x, size_t count) { memcpy(p, &x, count * sizeof *p); }
 CPU_INLINE vec v_over_root(vec m, vec v, vec epsilon) { return m / (v_sqrt(v) + epsilon); }
+CPU_INLINE vec v_widen(const uint16_t *p) {
+  return (vec){half_to_float(p[0]), half_to_float(p[1]), half_to_float(p[2]), half_to_float(p[3])};
+}
+CPU_INLINE void v_narrow(uint16_t *p, vec x) {
+  for (int i = 0; i < 4; i++)
+    p[i] = half_of_float(x[i]);
+}
 
 #endif
 

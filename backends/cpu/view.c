@@ -11,7 +11,8 @@ bool backend_cpu_view_of(const struct cpu_plan *plan, const struct cpu_edge *edg
   if (source->lazy)
     *f = backend_cpu_norm_affine(source);
   f->relu = edge->relu;
-  return source->lazy || edge->relu;
+  f->half = backend_cpu_is_half(plan, source);
+  return source->lazy || f->relu || f->half;
 }
 
 void backend_cpu_frame(const struct cpu_pad *pad, size_t images, float *out) {
@@ -38,16 +39,16 @@ struct cpu_pad backend_cpu_pad_of(const struct cpu_plan *plan, const struct cpu_
 void backend_cpu_view(const struct cpu_plan *plan, const struct cpu_edge *edge, size_t first, size_t count,
                       bool accumulate, float *out) {
   const struct cpu_node *source = &plan->nodes[edge->source];
-  size_t size = source->pixels * source->ld;
   struct cpu_affine f;
   (void)backend_cpu_view_of(plan, edge, &f);
-  plan->kernels->affine(&f, count * size, source->value + first * size, accumulate, out);
+  plan->kernels->affine(&f, count * backend_cpu_image(source), backend_cpu_values(plan, source, first), accumulate,
+                        out);
 }
 
 const float *backend_cpu_read(const struct cpu_plan *plan, const struct cpu_edge *edge, size_t first, size_t count) {
   const struct cpu_node *source = &plan->nodes[edge->source];
-  if (!source->lazy && !edge->relu)
-    return source->value + first * source->pixels * source->ld;
+  if (!source->lazy && !edge->relu && !backend_cpu_is_half(plan, source))
+    return source->value + first * backend_cpu_image(source);
   backend_cpu_view(plan, edge, first, count, false, plan->scratch.view);
   return plan->scratch.view;
 }
@@ -61,8 +62,8 @@ const float *backend_cpu_read_parts(const struct cpu_plan *plan, const struct cp
     const struct cpu_node *source = &plan->nodes[node->edges[e].source];
     struct cpu_affine f;
     (void)backend_cpu_view_of(plan, &node->edges[e], &f);
-    plan->kernels->place(&f, count * source->pixels, source->ld, source->value + first * source->pixels * source->ld,
-                         source->ld, out, node->input_ld);
+    plan->kernels->place(&f, count * source->pixels, source->ld, backend_cpu_values(plan, source, first), source->ld,
+                         out, node->input_ld);
     out += source->ld;
   }
   return plan->scratch.view;
@@ -74,21 +75,32 @@ const float *backend_cpu_read_gradient(const struct cpu_plan *plan, const struct
   if (node->norm == CPU_NONE)
     return node->gradient + at;
   const struct cpu_node *norm = &plan->nodes[node->norm];
-  struct cpu_norm slopes = backend_cpu_norm_slopes(norm);
-  plan->kernels->norm_gradient(&slopes, count * size, norm->gradient + at, node->value + at, false,
+  struct cpu_norm slopes = backend_cpu_norm_slopes(plan, norm);
+  plan->kernels->norm_gradient(&slopes, count * size, norm->gradient + at, backend_cpu_values(plan, node, first), false,
                                plan->scratch.gradient);
   return plan->scratch.gradient;
 }
 
-/* Prefetch the data of the next images while these are worked on. */
-static void view_fetch(struct cpu_plan *plan, const float *array, const struct cpu_node *node, size_t first,
-                       size_t count, size_t rows) {
+/* Prefetch the data of the next images, of so many bytes each, while these are worked on. */
+static void view_fetch(struct cpu_plan *plan, const void *array, size_t bytes, size_t first, size_t count,
+                       size_t rows) {
   struct cpu_ahead *ahead = &plan->scratch.ahead;
-  size_t next = first + count, images = rows - next < count ? rows - next : count, size = node->pixels * node->ld;
+  size_t next = first + count, images = rows - next < count ? rows - next : count;
   if (!array || images == 0 || ahead->count == CPU_STREAMS)
     return;
-  ahead->streams[ahead->count].at = (const char *)(array + next * size);
-  ahead->streams[ahead->count++].lines = images * size / 16;
+  ahead->streams[ahead->count].at = (const char *)array + next * bytes;
+  ahead->streams[ahead->count++].lines = images * bytes / 64;
+}
+
+static void view_fetch_gradient(struct cpu_plan *plan, const struct cpu_node *node, const struct cpu_node *owner,
+                                size_t first, size_t count, size_t rows) {
+  view_fetch(plan, owner->gradient, backend_cpu_image(node) * sizeof(float), first, count, rows);
+}
+
+static void view_fetch_values(struct cpu_plan *plan, const struct cpu_node *node, size_t first, size_t count,
+                              size_t rows) {
+  size_t number = backend_cpu_is_half(plan, node) ? sizeof(uint16_t) : sizeof(float);
+  view_fetch(plan, node->value, backend_cpu_image(node) * number, first, count, rows);
 }
 
 /* Kernels will ask about as often as they did for the images before. Spread the lines evenly over these calls, since
@@ -113,15 +125,14 @@ void backend_cpu_fetch_next(struct cpu_plan *plan, const struct cpu_node *node, 
     const struct cpu_node *source = &plan->nodes[edge->source];
     bool last = backward && edge->last;
     if (backward)
-      view_fetch(plan, source->gradient, source, first, count, rows);
-    view_fetch(plan, source->value, source, first, count, rows);
+      view_fetch_gradient(plan, source, source, first, count, rows);
+    view_fetch_values(plan, source, first, count, rows);
     for (size_t i = last ? source->norms : CPU_NONE; i != CPU_NONE; i = plan->nodes[i].next_norm)
-      view_fetch(plan, plan->nodes[i].value, source, first, count, rows);
+      view_fetch_values(plan, &plan->nodes[i], first, count, rows);
   }
   if (!backward || node->norm != CPU_NONE)
-    view_fetch(plan, node->value, node, first, count, rows);
+    view_fetch_values(plan, node, first, count, rows);
   if (backward)
-    view_fetch(plan, node->norm == CPU_NONE ? node->gradient : plan->nodes[node->norm].gradient, node, first, count,
-               rows);
+    view_fetch_gradient(plan, node, node->norm == CPU_NONE ? node : &plan->nodes[node->norm], first, count, rows);
   view_pace(ahead, first);
 }

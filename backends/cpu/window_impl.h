@@ -11,17 +11,20 @@
 
 /* --- padding --- */
 
-static void pad(const struct cpu_pad *p, const float *in, float *out) {
+static void pad(const struct cpu_pad *p, const void *image, float *out) {
   const size_t line = p->padded_width * p->ld, inner = p->width * p->ld;
+  const size_t number = p->view && p->view->half ? sizeof(uint16_t) : sizeof(float);
   out += p->top * line + p->left * p->ld;
-  for (size_t y = 0; y < p->height; y++, in += inner, out += p->step * line)
+  for (size_t y = 0; y < p->height; y++, out += p->step * line) {
+    const void *in = (const char *)image + y * inner * number;
     if (p->step > 1)
       for (size_t x = 0; x < p->width; x++)
-        copy_floats(p->ld, in + x * p->ld, out + x * p->step * p->ld);
+        copy_floats(p->ld, (const float *)in + x * p->ld, out + x * p->step * p->ld);
     else if (p->view)
       affine(p->view, inner, in, false, out);
     else
       copy_floats(inner, in, out);
+  }
 }
 
 static void crop(const struct cpu_pad *p, const float *in, const float *mask, bool accumulate, float *out) {

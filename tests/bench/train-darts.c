@@ -1,13 +1,14 @@
 /* train-darts.c - a training step of networks of DARTS cells in backend cpu.
 
-   train-darts [--cells N] [--channels N] [--size N] [--inputs N] [--batch N] [--seconds S] [--wall] [--breakdown]
-               [GENOTYPE]...
+   train-darts [--cells N] [--channels N] [--size N] [--inputs N] [--batch N] [--seconds S] [--half] [--wall]
+               [--breakdown] [GENOTYPE]...
 
    A genotype is 16 edges "input:op", separated by commas: 8 of the normal cell, two for each of its four nodes, then 8
    of the reduction cell; ops are max3, avg3, skip, sep3, sep5, dil3, dil5. Without any, four are drawn. The networks
    are those of train_darts_torch.py: a stem of 3 x channels, reductions at a third and two thirds, a mean over all
    pixels, 10 classes; SGD with momentum and weight decay, cross-entropy. One line a genotype: its number, parameters,
-   MiB of the step's memory, milliseconds a step, and the share of the core's peak of multiply-adds. --breakdown: time
+   MiB of the step's memory, milliseconds a step, and the share of the core's peak of multiply-adds; then the losses of
+   the first and the last step. --half: values between layers in 16 bits (storage = half). --breakdown: time
    by op, each with the arithmetic and the traffic that it cannot do without, as shares of what the core can do
    (breakdown.h). */
 #include <stdio.h>
@@ -142,7 +143,7 @@ static uint32_t cell(struct maker *m, const struct edge *edges, uint32_t before,
 struct setting {
   int cells, channels, size, inputs, batch;
   double seconds;
-  bool wall, breakdown;
+  bool half, wall, breakdown;
 };
 
 static enum tutti_status make_network(tutti_context *context, const struct setting *s, const struct tutti_task *task,
@@ -190,7 +191,8 @@ static double step(struct cpu_plan *plan, struct cpu_stepper *stepper, struct cp
 
 static enum tutti_status run(tutti_context *context, const struct setting *s, const struct tutti_task *task,
                              const tutti_split *split, const struct genotype *genotype, size_t index) {
-  const struct cpu_config config = {.optimiser = CPU_SGD, .learning_rate = 0.025, .momentum = 0.9, .l2 = 1.5e-4};
+  const struct cpu_config config = {.optimiser = CPU_SGD, .learning_rate = 0.025, .momentum = 0.9, .l2 = 1.5e-4,
+                                    .storage = s->half ? CPU_STORAGE_HALF : CPU_STORAGE_FLOAT};
   clockid_t clock = s->wall ? CLOCK_MONOTONIC : CLOCK_PROCESS_CPUTIME_ID;
   struct breakdown *breakdown = NULL;
   tutti_network *network = NULL;
@@ -201,8 +203,9 @@ static enum tutti_status run(tutti_context *context, const struct setting *s, co
   unsigned kept = backend_cpu_enter();
   size_t batch = (size_t)s->batch, steps = 0;
   TUTTI_TRY_OUT(context, make_network(context, s, task, genotype, &network));
-  TUTTI_TRY_OUT(context, backend_cpu_plan_create(context, backend_cpu_kernels(tutti_cpu_detect()), network, task, batch,
-                                                 true, &plan));
+  const struct tutti_job job = {.size = sizeof job, .task = task, .network = network, .config = &config};
+  TUTTI_TRY_OUT(context, backend_cpu_plan_create_job(context, backend_cpu_kernels(tutti_cpu_detect()), &job, batch,
+                                                     &plan));
   backend_cpu_weights_draw(plan, &config, index);
   backend_cpu_decays(plan, &config);
   TUTTI_TRY_OUT(context, backend_cpu_stepper_create(context, plan, &config, &stepper));
@@ -272,6 +275,8 @@ static int parse(int count, char **arguments, struct setting *s) {
   for (; at < count && strncmp(arguments[at], "--", 2) == 0; at++) {
     if (strcmp(arguments[at], "--wall") == 0)
       s->wall = true;
+    else if (strcmp(arguments[at], "--half") == 0)
+      s->half = true;
     else if (strcmp(arguments[at], "--breakdown") == 0)
       s->breakdown = true;
     else if (at + 1 < count && strcmp(arguments[at], "--seconds") == 0)

@@ -147,9 +147,30 @@ static void only_images_are_varied(void **state) {
   end(s);
 }
 
+static void expect_refusal(struct setting *s, const char *text) {
+  assert_int_equal(cpu_ops.check(s->backend, s->context, &s->job), TUTTI_ERROR_USAGE);
+  if (!strstr(tutti_error_message(s->context), text))
+    fail_msg("expected \"%s\" in: %s", text, tutti_error_message(s->context));
+}
+
+static void only_images_are_kept_in_halves(void **state) {
+  (void)state;
+  struct setting *s = begin((struct tutti_shape){1, 1, PIXELS});
+  s->values->storage = CPU_STORAGE_HALF;
+  expect_refusal(s, "backend.storage: the inputs are 9 features");
+  end(s);
+  s = begin((struct tutti_shape){SIDE, SIDE, 1});
+  s->values->storage = CPU_STORAGE_HALF;
+  OK(cpu_ops.check(s->backend, s->context, &s->job));
+  s->values->optimiser = CPU_LBFGS;
+  expect_refusal(s, "backend.storage: optimiser = lbfgs");
+  end(s);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(mirrored_twins_cannot_be_told_apart),
                                      cmocka_unit_test(moved_columns_are_learnt_less),
-                                     cmocka_unit_test(only_images_are_varied)};
+                                     cmocka_unit_test(only_images_are_varied),
+                                     cmocka_unit_test(only_images_are_kept_in_halves)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -256,7 +256,7 @@ static void check_channels(const struct cpu_kernels *k) {
   free(wide), free(placed), free(kept);
   for (int gradients = 0; gradients < 2; gradients++) {
     if (gradients)
-      k->norm_moments(size, period, g, x, mean, sums, squares);
+      k->norm_moments(&norm, size, g, x, sums, squares);
     else
       k->moments(size, period, x, mean, sums, squares);
     for (size_t c = 0; c < ld; c++) {
