@@ -6,20 +6,38 @@
 /* How much later than asked for a run may end, of its time, so that trainings near their end are not lost. */
 static const double grace = 0.05;
 
-void tutti_deadline_note(struct tutti_deadline *deadline, double seconds) {
-  double from = seconds - deadline->mean;
-  deadline->count++;
-  deadline->mean += from / (double)deadline->count;
-  deadline->squares += from * (seconds - deadline->mean);
+static size_t remembered(const struct tutti_deadline *deadline) {
+  return deadline->count < TUTTI_DEADLINE_RECENT ? (size_t)deadline->count : TUTTI_DEADLINE_RECENT;
 }
 
-/* The seconds that a training should have: most are done after their mean and a standard deviation. */
+/* Put a duration among the sorted ones, in the place of the oldest if there are as many as are remembered. */
+static void sort_in(struct tutti_deadline *deadline, double seconds) {
+  size_t known = remembered(deadline), place = known;
+  double *sorted = deadline->sorted;
+  if (known == TUTTI_DEADLINE_RECENT)
+    for (place = 0; sorted[place] < deadline->recent[deadline->count % known];)
+      place++;
+  for (; place > 0 && sorted[place - 1] > seconds; place--)
+    sorted[place] = sorted[place - 1];
+  for (; place + 1 < known && sorted[place + 1] < seconds; place++)
+    sorted[place] = sorted[place + 1];
+  sorted[place] = seconds;
+}
+
+void tutti_deadline_note(struct tutti_deadline *deadline, double seconds) {
+  if (!isfinite(seconds))
+    return;
+  sort_in(deadline, seconds);
+  deadline->recent[deadline->count % TUTTI_DEADLINE_RECENT] = seconds;
+  deadline->count++;
+  deadline->mean += (seconds - deadline->mean) / (double)deadline->count;
+}
+
+/* The seconds that a training should have: half of the latest were done in them. A few that take much longer do not count:
+   one of these that begins in the end is lost, and that costs less than leaving all workers idle for so long. */
 static double wanted(const struct tutti_deadline *deadline) {
   static const double half = 0.5;
-  if (deadline->stops)
-    return half * deadline->mean;
-  double more = deadline->count > 1 ? sqrt(deadline->squares / (double)(deadline->count - 1)) : 0;
-  return deadline->mean + more;
+  return deadline->stops ? half * deadline->mean : deadline->sorted[remembered(deadline) / 2];
 }
 
 bool tutti_deadline_allows(const struct tutti_deadline *deadline, double worked, uint64_t outstanding) {

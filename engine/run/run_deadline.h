@@ -7,14 +7,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* So many durations are remembered, the latest: an odd number, so that one is in the middle. */
+enum { TUTTI_DEADLINE_RECENT = 255 };
+
 struct tutti_deadline {
   double time;      /* seconds that the run may take; infinity: it has no deadline */
   double finishing; /* of these, what selection and evaluation at the end will probably take */
   bool stops;       /* what is under way at the end stops, and counts: half of a training is worth beginning */
   double least;     /* seconds after the time that trainings have at least to stop; 0: they are not told to */
   size_t slots;     /* trainings side by side */
-  uint64_t count;   /* trainings that ended, with the mean of their seconds and the sum of squared deviations from it */
-  double mean, squares;
+  uint64_t count;   /* trainings that ended, with the mean of their seconds */
+  double mean;
+  double recent[TUTTI_DEADLINE_RECENT], sorted[TUTTI_DEADLINE_RECENT]; /* the latest: as they came, and ascending */
 };
 
 /* A training ended after so many seconds. */

@@ -2,6 +2,8 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
 #include <tutti/tutti.h>
 #include <cmocka.h>
 
@@ -56,13 +58,21 @@ static double random_length(uint64_t trial) {
   return exp(tutti_random_normal(&random)) * 0.5;
 }
 
+/* As batches of 1 to 256 rows give: most take a second or two, a few take most of the time. */
+static double batches(uint64_t trial) {
+  static const double slowest = 40, sizes = 256;
+  struct tutti_random random;
+  tutti_random_init(&random, 5, "batches", trial);
+  return slowest * pow(sizes, -tutti_random_uniform(&random));
+}
+
 static double growing(uint64_t trial) { return 0.2 + (double)trial / 200; }
 
 /* Between a tenth before the time and a twentieth after it, and the slots were not idle before. */
 static void test_in_time(void **state) {
-  double (*const kinds[])(uint64_t) = {even, random_length, growing};
+  double (*const kinds[])(uint64_t) = {even, random_length, growing, batches};
   (void)state;
-  for (size_t k = 0; k < 3; k++)
+  for (size_t k = 0; k < 4; k++)
     for (double window = SLOTS; window <= 16; window += 13) {
       uint64_t trained;
       double end = simulate(60, window, kinds[k], &trained), all = 0;
@@ -101,14 +111,38 @@ static void test_limits(void **state) {
   assert_true(fabs(tutti_deadline_left(&deadline, 50) - 35) < 1e-12);
 }
 
-/* If trainings stop at the end, one is begun as long as half of it fits; a few long ones among many do not end a run
-   early. */
+static int ascending(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* What a training should have is the median of the latest durations, whatever came before, in whatever order. */
+static void test_latest(void **state) {
+  enum { ALL = 1000 };
+  struct tutti_deadline deadline = {.time = 100, .slots = 1};
+  double all[ALL], last[TUTTI_DEADLINE_RECENT];
+  (void)state;
+  for (size_t i = 0; i < ALL; i++) {
+    all[i] = i % 7 == 0 && i > 0 ? all[i - 1] : random_length(i); /* some are equal */
+    tutti_deadline_note(&deadline, all[i]);
+    tutti_deadline_note(&deadline, NAN); /* says nothing */
+    size_t known = i + 1 < TUTTI_DEADLINE_RECENT ? i + 1 : TUTTI_DEADLINE_RECENT;
+    memcpy(last, all + i + 1 - known, known * sizeof *last);
+    qsort(last, known, sizeof *last, ascending);
+    if (wanted(&deadline) != last[known / 2])
+      fail_msg("after %zu durations: %g s, not %g s", i + 1, wanted(&deadline), last[known / 2]);
+  }
+}
+
+/* If trainings stop at the end, one is begun as long as half of it fits. Without that, a few long ones among many do not
+   end a run early, either. */
 static void test_stops(void **state) {
   struct tutti_deadline deadline = {.time = 100, .slots = 1};
   (void)state;
   for (int i = 0; i < 10; i++)
-    tutti_deadline_note(&deadline, i == 0 ? 55 : 5);
-  assert_false(tutti_deadline_allows(&deadline, 80, 0));
+    tutti_deadline_note(&deadline, i == 0 ? 55 : 5); /* their mean is 10 */
+  assert_true(tutti_deadline_allows(&deadline, 94.9, 0));
+  assert_false(tutti_deadline_allows(&deadline, 95.1, 0));
   deadline.stops = true;
   assert_true(tutti_deadline_allows(&deadline, 80, 0));
   assert_true(tutti_deadline_allows(&deadline, 94.9, 0));
@@ -123,6 +157,7 @@ static void test_stops(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_in_time), cmocka_unit_test(test_first),
-                                     cmocka_unit_test(test_limits), cmocka_unit_test(test_stops)};
+                                     cmocka_unit_test(test_limits), cmocka_unit_test(test_latest),
+                                     cmocka_unit_test(test_stops)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
