@@ -149,10 +149,13 @@ static enum tutti_status executor_create_mpi(tutti_context *context, const void 
   TUTTI_TRY_OUT(context, crew_devices_read(context, self->config->devices, &self->devices));
   TUTTI_TRY_OUT(context, wire_open(context, &self->wire));
   if (self->wire.size < 2) {
+    char library[WIRE_TEXT];
+    self->wire.link->library(library, sizeof library);
     status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                         "expected two ranks at least, a manager and an agent, found %d; start it as: mpirun "
-                        "-n RANKS tutti run ...",
-                        self->wire.size);
+                        "-n RANKS tutti run ...; if that was done, the mpirun is that of another MPI: Tutti was built "
+                        "with %s",
+                        self->wire.size, library);
     goto out;
   }
   TUTTI_TRY_OUT(context, tutti_alloc(context, (size_t)self->wire.size, sizeof *self->agents, &self->agents));

@@ -207,7 +207,7 @@ done
 ranks 1 run networks.ini --out lonely
 checks=$((checks + 1))
 [ $code -ne 0 ] || complain 'expected an error'
-expect_err 'expected two ranks at least'
+expect_err 'expected two ranks at least' 'the mpirun is that of another MPI: Tutti was built with Open MPI v'
 expect_absent lonely
 
 # What breaks a worker's data breaks no rank: the message says where, and why.

@@ -75,6 +75,18 @@ static void explain(int error, char *text, size_t size) {
   (void)snprintf(text, size, "%s", said);
 }
 
+/* The first line, up to a comma: what follows is about how it was built. */
+static void library(char *text, size_t size) {
+  char said[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0;
+  if (MPI_Get_library_version(said, &length) != MPI_SUCCESS)
+    said[0] = '\0';
+  said[strcspn(said, ",\n")] = '\0';
+  for (char *tab = said; (tab = strchr(tab, '\t'));)
+    *tab = ' ';
+  (void)snprintf(text, size, "%s", said[0] ? said : "an MPI that does not say which");
+}
+
 __attribute__((visibility("default"))) const struct mpi_link *tutti_mpi_link(void);
 
 const struct mpi_link *tutti_mpi_link(void) {
@@ -84,6 +96,7 @@ const struct mpi_link *tutti_mpi_link(void) {
                                             .sent = sent,
                                             .probe = probe,
                                             .receive = receive,
-                                            .explain = explain};
+                                            .explain = explain,
+                                            .library = library};
   return &functions;
 }

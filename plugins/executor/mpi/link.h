@@ -19,6 +19,7 @@ struct mpi_link {
   int (*probe)(bool *come, int *rank, int *tag, size_t *size);
   int (*receive)(int rank, int tag, void *bytes, size_t size);
   void (*explain)(int error, char *text, size_t size); /* a text of at least 1 byte */
+  void (*library)(char *text, size_t size);            /* whose MPI it is, and its version */
 };
 
 /* The symbol of the module that gives them. */
