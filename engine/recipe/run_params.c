@@ -68,7 +68,7 @@ static const struct tutti_param table[] = {
         struct tutti_run_config, unfinished, "leave", unfinished,
         "What becomes of trainings that are under way when run.time is over. leave: they have no result, and a longer "
         "time goes on with them; stop: they end with the epoch that they are at and count as pruned, but predict and "
-        "are kept, so that selectors may take them. Not with backends that report no epochs."),
+        "are kept, so that selectors may take them. Not with backends that report no epochs; refused with data.folds."),
     TUTTI_REAL(
         struct tutti_run_config, map_inputs, "16", 0, TUTTI_NO_LIMIT,
         "From so much on, the inputs of a table are written into the run's directory once they are read, for as long "

@@ -362,9 +362,22 @@ static enum tutti_status check_calibrator(tutti_context *context, const struct t
   return status == TUTTI_OK ? TUTTI_OK : tutti_recipe_place(context, experiment->recipe, status);
 }
 
+/* A training with folds has no model that predicts all rows of the pool before its last fold has one. */
+static enum tutti_status check_unfinished(tutti_context *context, const struct tutti_experiment *experiment) {
+  if (tutti_recipe_run(experiment->recipe)->unfinished != TUTTI_UNFINISHED_STOP || !experiment->dataset ||
+      !tutti_dataset_folds(experiment->dataset))
+    return TUTTI_OK;
+  enum tutti_status status =
+      TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                 "run.unfinished: a training that stops before its last fold (data.folds) has nothing that could be a "
+                 "member; expected leave, with which a longer time goes on with it");
+  return tutti_recipe_place(context, experiment->recipe, status);
+}
+
 enum tutti_status tutti_experiment_check(tutti_context *context, const struct tutti_experiment *experiment) {
   if (tutti_experiment_is_fit(experiment))
     return check_fit(context, experiment);
+  TUTTI_TRY(context, check_unfinished(context, experiment));
   TUTTI_TRY(context, check_validation(context, experiment));
   TUTTI_TRY(context, check_calibrator(context, experiment));
   TUTTI_TRY(context, tutti_experiment_check_heads(context, experiment));
