@@ -58,9 +58,21 @@ double tutti_measure_of(enum tutti_measure measure, size_t epochs, const double 
   return measure == TUTTI_MEASURE_BEST || counted == 0 ? best : sum / (double)counted;
 }
 
-bool tutti_rule_allows(const tutti_rule *rule, size_t epochs, const double *losses) {
+static bool is_reached(const struct tutti_rung *rung, const struct tutti_curve *curve) {
+  const double *losses = rung->training ? curve->training : curve->losses;
+  return !losses || !(tutti_measure_of(rung->measure, curve->epochs, losses) > rung->threshold);
+}
+
+bool tutti_rule_allows_curve(const tutti_rule *rule, const struct tutti_curve *curve) {
+  struct tutti_curve own;
+  TUTTI_TAKE(&own, curve);
   for (size_t i = 0; i < rule->count; i++)
-    if (rule->rungs[i].epoch == epochs)
-      return !(tutti_measure_of(rule->rungs[i].measure, epochs, losses) > rule->rungs[i].threshold);
+    if (rule->rungs[i].epoch == own.epochs)
+      return is_reached(&rule->rungs[i], &own);
   return true;
+}
+
+bool tutti_rule_allows(const tutti_rule *rule, size_t epochs, const double *losses) {
+  const struct tutti_curve curve = {.size = sizeof curve, .epochs = epochs, .losses = losses};
+  return tutti_rule_allows_curve(rule, &curve);
 }

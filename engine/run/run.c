@@ -241,6 +241,19 @@ static void warn_of_window(const struct tutti_manager *manager) {
               window, places - window, places, manager->live.workers, places + places / ahead);
 }
 
+/* What a trial must reach follows from the results that are known when it is asked for: maybe none ever are. */
+static enum tutti_status make_pruner(struct tutti_manager *manager) {
+  const struct tutti_run_config *run = manager->run;
+  TUTTI_TRY(manager->context, tutti_run_make_pruner(manager->context, manager->experiment, &manager->pruner));
+  if (manager->pruner && run->budget > 0 && run->window >= run->budget)
+    tutti_log(manager->context, TUTTI_LOG_WARNING,
+              "run.window = %" PRId64 ": all %" PRId64
+              " trials are asked for before one result is known, so pruner %s prunes nothing; a window of a few trials "
+              "for each worker lets it",
+              run->window, run->budget, tutti_pruner_descriptor(manager->pruner)->name);
+  return TUTTI_OK;
+}
+
 /* The executor knows how many workers it has. */
 static enum tutti_status count_places(struct tutti_manager *manager) {
   static const double least = 2; /* seconds for trainings that stop: to predict, and to write files */
@@ -362,7 +375,7 @@ enum tutti_status tutti_run(tutti_context *context, tutti_recipe *recipe, const 
   TUTTI_TRY_OUT(context, tutti_experiment_check(context, manager.experiment));
   TUTTI_TRY_OUT(context, try_selector(context, manager.experiment));
   TUTTI_TRY_OUT(context, make_builder(&manager));
-  TUTTI_TRY_OUT(context, tutti_run_make_pruner(context, manager.experiment, &manager.pruner));
+  TUTTI_TRY_OUT(context, make_pruner(&manager));
   TUTTI_TRY_OUT(context, make_executor(&manager));
   TUTTI_TRY_OUT(context, count_places(&manager));
   TUTTI_TRY_OUT(context, open_directory(&manager));
@@ -405,7 +418,7 @@ enum tutti_status tutti_run_check(tutti_context *context, tutti_recipe *recipe, 
   TUTTI_TRY_OUT(context, tutti_experiment_check(context, manager.experiment));
   TUTTI_TRY_OUT(context, try_selector(context, manager.experiment));
   TUTTI_TRY_OUT(context, make_builder(&manager));
-  TUTTI_TRY_OUT(context, tutti_run_make_pruner(context, manager.experiment, &manager.pruner));
+  TUTTI_TRY_OUT(context, make_pruner(&manager));
   TUTTI_TRY_OUT(context, tutti_run_summary(context, manager.experiment, &manager.history, NULL, NULL, NULL, summary));
 out:
   release_manager(&manager);

@@ -15,7 +15,7 @@
 static json_t *print_rung(const struct tutti_rung *rung) {
   char threshold[40];
   (void)snprintf(threshold, sizeof threshold, "%.17g", rung->threshold);
-  return json_pack("[i, i, s]", (int)rung->epoch, (int)rung->measure, threshold);
+  return json_pack("[i, i, s, b]", (int)rung->epoch, (int)rung->measure, threshold, (int)rung->training);
 }
 
 enum tutti_status tutti_run_rule_print(tutti_context *context, tutti_pruner *pruner, uint64_t trial, char **text) {
@@ -33,15 +33,17 @@ enum tutti_status tutti_run_rule_print(tutti_context *context, tutti_pruner *pru
 }
 
 static enum tutti_status parse_rung(tutti_context *context, json_t *item, tutti_rule *rule) {
-  int epoch, measure;
+  int epoch, measure, training;
   const char *threshold;
   char *end;
-  if (json_unpack(item, "[i, i, s]", &epoch, &measure, &threshold) != 0 || epoch < 1 || measure < 0)
-    return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "a request's rule has a rung without epoch, measure and threshold");
+  if (json_unpack(item, "[i, i, s, b]", &epoch, &measure, &threshold, &training) != 0 || epoch < 1 || measure < 0)
+    return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT,
+                      "a request's rule has a rung without epoch, measure, threshold and whose losses they are of");
   struct tutti_rung rung = {.size = sizeof rung,
                             .epoch = (uint32_t)epoch,
                             .measure = (enum tutti_measure)measure,
-                            .threshold = strtod(threshold, &end)};
+                            .threshold = strtod(threshold, &end),
+                            .training = training != 0};
   if (end == threshold || *end)
     return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "a request's rule has the threshold '%.40s'", threshold);
   return tutti_rule_add(context, rule, &rung);
@@ -71,24 +73,42 @@ json_t *tutti_run_curve_print(size_t epochs, const double *losses) {
   return array;
 }
 
+/* The losses that a report has under this name; NULL: none. Free *losses with tutti_free. */
+static enum tutti_status read_curve(tutti_context *context, const json_t *report, const char *name, double **losses,
+                                    size_t *epochs) {
+  const json_t *array = json_object_get(report, name);
+  *losses = NULL;
+  *epochs = json_array_size(array);
+  if (!array)
+    return TUTTI_OK;
+  TUTTI_TRY(context, tutti_alloc(context, *epochs, sizeof **losses, losses));
+  for (size_t i = 0; i < *epochs; i++) {
+    const json_t *loss = json_array_get(array, i);
+    (*losses)[i] = json_is_number(loss) ? json_number_value(loss) : NAN;
+  }
+  return TUTTI_OK;
+}
+
 enum tutti_status tutti_run_tell_pruner(tutti_context *context, tutti_pruner *pruner, uint64_t trial,
                                         const struct tutti_record *record) {
+  enum tutti_status status = TUTTI_OK;
   json_t *report = json_loads(record->report ? record->report : "{}", 0, NULL);
-  const json_t *array = json_object_get(report, "curve");
-  size_t epochs = json_array_size(array);
-  double *losses;
-  enum tutti_status status = tutti_alloc(context, epochs, sizeof *losses, &losses);
-  for (size_t i = 0; status == TUTTI_OK && i < epochs; i++) {
-    const json_t *loss = json_array_get(array, i);
-    losses[i] = json_is_number(loss) ? json_number_value(loss) : NAN;
-  }
+  double *losses = NULL, *training = NULL;
+  size_t epochs = 0, trained = 0;
+  TUTTI_TRY_OUT(context, read_curve(context, report, TUTTI_REPORT_CURVE, &losses, &epochs));
+  TUTTI_TRY_OUT(context, read_curve(context, report, TUTTI_REPORT_TRAINING, &training, &trained));
+  const struct tutti_curve curve = {.size = sizeof curve,
+                                    .trial = trial,
+                                    .state = record->state,
+                                    .epochs = epochs,
+                                    .losses = losses,
+                                    .training = trained == epochs ? training : NULL};
+  TUTTI_TRY_OUT(context, tutti_pruner_tell(context, pruner, &curve));
+out:
   json_decref(report);
-  TUTTI_TRY(context, status);
-  const struct tutti_curve curve = {
-      .size = sizeof curve, .trial = trial, .state = record->state, .epochs = epochs, .losses = losses};
-  status = tutti_pruner_tell(context, pruner, &curve);
   tutti_free(losses);
-  return status == TUTTI_OK ? TUTTI_OK : tutti_error_trace(context, status, __FILE__, __LINE__, __func__);
+  tutti_free(training);
+  return status;
 }
 
 /* --- the pruner --- */

@@ -115,6 +115,7 @@ void tutti_training_end(struct tutti_training *training) {
   json_decref(training->stop);
   tutti_free(training->curve);
   tutti_free(training->losses);
+  tutti_free(training->training_losses);
   tutti_free(training->class_weights);
   tutti_rule_destroy(training->rule);
   tutti_config_destroy(training->config);
@@ -206,9 +207,12 @@ enum tutti_status tutti_training_reply(tutti_context *context, const struct tutt
                               json_pack("{s:I, s:O, s:O}", "epoch", (json_int_t)training->epochs, "why",
                                         json_object_get(training->stop, "why"), "keep",
                                         json_object_get(training->stop, "keep")));
-  if (training->rule)
-    (void)json_object_set_new(json_object_get(root, "report"), "curve",
-                              tutti_run_curve_print(training->epochs, training->losses));
+  if (training->rule) {
+    json_t *report_of = json_object_get(root, "report");
+    (void)json_object_set_new(report_of, TUTTI_REPORT_CURVE, tutti_run_curve_print(training->epochs, training->losses));
+    (void)json_object_set_new(report_of, TUTTI_REPORT_TRAINING,
+                              tutti_run_curve_print(training->epochs, training->training_losses));
+  }
   return tutti_json_line(context, root, reply);
 }
 

@@ -49,7 +49,8 @@ struct tutti_training {
   /* What its pruner asks of it; NULL: nothing. losses: those of the curve. most_epochs: for so many it trains at most;
      0: its backend reports none. */
   tutti_rule *rule;
-  double *losses; /* [epochs] */
+  double *losses;          /* [epochs]: on the validation rows */
+  double *training_losses; /* [epochs] */
   uint32_t most_epochs;
   /* To stop before its end, whatever its rule says: what the manager says of it, {"why", "keep"} as JSON (NULL:
      nothing), and the epoch with which it stops at the earliest. stopped: it has. */

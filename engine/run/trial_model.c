@@ -23,7 +23,9 @@ static bool reserve_curve(struct tutti_training *training) {
   if (count < training->room)
     return true;
   if (tutti_realloc(training->context, count, room, sizeof *training->curve, &training->curve) != TUTTI_OK ||
-      tutti_realloc(training->context, count, room, sizeof *training->losses, &training->losses) != TUTTI_OK)
+      tutti_realloc(training->context, count, room, sizeof *training->losses, &training->losses) != TUTTI_OK ||
+      tutti_realloc(training->context, count, room, sizeof *training->training_losses, &training->training_losses) !=
+          TUTTI_OK)
     return false;
   training->room = room;
   return true;
@@ -31,8 +33,13 @@ static bool reserve_curve(struct tutti_training *training) {
 
 /* May it go on? After the last epoch there is nothing to save. */
 static bool may_go_on(const struct tutti_training *training) {
+  const struct tutti_curve curve = {.size = sizeof curve,
+                                    .trial = training->number,
+                                    .epochs = training->epochs,
+                                    .losses = training->losses,
+                                    .training = training->training_losses};
   return !training->rule || training->epochs >= training->most_epochs ||
-         tutti_rule_allows(training->rule, training->epochs, training->losses);
+         tutti_rule_allows_curve(training->rule, &curve);
 }
 
 /* Is it to stop with this epoch? */
@@ -48,7 +55,9 @@ static bool on_epoch(void *argument, const struct tutti_epoch *epoch) {
     return true; /* the curve ends here; training goes on */
   struct tutti_epoch *kept = &training->curve[training->epochs];
   TUTTI_TAKE(kept, epoch);
-  training->losses[training->epochs++] = kept->validation_loss;
+  training->losses[training->epochs] = kept->validation_loss;
+  training->training_losses[training->epochs] = kept->train_loss;
+  training->epochs++;
   if (training->report)
     training->report(training->report_argument, training);
   return may_go_on(training) && !stops_here(training);

@@ -26,6 +26,7 @@ struct tutti_rung {
   uint32_t epoch; /* >= 1 */
   enum tutti_measure measure;
   double threshold;
+  bool training; /* the measure is of the training losses, not of the validation losses */
 };
 
 /* Make an empty rule, which allows everything; the caller destroys *rule. */
@@ -44,8 +45,12 @@ TUTTI_API void tutti_rule_rung(const tutti_rule *rule, size_t index, struct tutt
    NaN if none counts. */
 TUTTI_API double tutti_measure_of(enum tutti_measure measure, size_t epochs, const double *losses);
 /* May a trial go on whose validation losses after epochs 1, 2, ..., `epochs` are losses[epochs]? Only a rung at this
-   very epoch can say no. NaN losses (not evaluated) do not count; if none counts, the trial goes on. */
+   very epoch can say no. NaN losses (not evaluated) do not count; if none counts, the trial goes on. Rungs of training
+   losses let it go on. */
 TUTTI_API bool tutti_rule_allows(const tutti_rule *rule, size_t epochs, const double *losses);
+struct tutti_curve;
+/* May a trial go on whose curve so far is this? As tutti_rule_allows, with rungs of training losses. */
+TUTTI_API bool tutti_rule_allows_curve(const tutti_rule *rule, const struct tutti_curve *curve);
 
 /* --- the plugin's side ------------------------------------------------------------------------------------------ */
 
@@ -64,6 +69,8 @@ struct tutti_curve {
   enum tutti_state state;
   size_t epochs;        /* trained; 0 if it failed before the first one ended */
   const double *losses; /* [epochs]: validation loss after each, in standardised units; NaN where not evaluated */
+  /* [epochs]: mean loss over each epoch's mini-batches, NaN where not known; NULL: none is known */
+  const double *training;
 };
 
 struct tutti_pruner_ops {

@@ -14,7 +14,7 @@ enum { MOST_RUNGS = 32 };
 struct pruner_asha_config {
   int64_t reduction, min_epochs, early_stopping_rate, warmup;
   struct tutti_integers rungs;
-  int measure;
+  int measure, losses;
 };
 
 static const char *const pruner_asha_measures[] = {
@@ -37,8 +37,8 @@ static const struct tutti_param pruner_asha_params[] = {
                   "A rung prunes nothing before so many trials came to it.", .unit = "trials"),
     TUTTI_CHOICE(
         struct pruner_asha_config, measure, "best", pruner_asha_measures,
-        "What of a trial's losses on the validation rows is compared: that of the rung's epoch, the best one up "
-        "to it, or their mean."),
+        "What of a trial's losses is compared: that of the rung's epoch, the best one up to it, or their mean."),
+    LADDER_LOSSES_PARAM(struct pruner_asha_config),
 };
 
 struct pruner_asha {
@@ -110,9 +110,10 @@ static enum tutti_status pruner_create_asha(tutti_context *context, const void *
 
 static enum tutti_status pruner_tell_asha(void *instance, tutti_context *context, const struct tutti_curve *curve) {
   struct pruner_asha *self = instance;
-  for (size_t i = 0; i < self->count && self->rungs[i].epoch <= curve->epochs; i++) {
+  const double *losses = ladder_losses_of(self->config->losses, curve);
+  for (size_t i = 0; losses && i < self->count && self->rungs[i].epoch <= curve->epochs; i++) {
     enum tutti_measure measure = (enum tutti_measure)self->config->measure;
-    double loss = tutti_measure_of(measure, self->rungs[i].epoch, curve->losses);
+    double loss = tutti_measure_of(measure, self->rungs[i].epoch, losses);
     TUTTI_TRY(context, ladder_insert(context, &self->rungs[i], loss));
   }
   return TUTTI_OK;
@@ -131,7 +132,8 @@ static enum tutti_status pruner_rule_asha(void *instance, tutti_context *context
     struct tutti_rung own = {.size = sizeof own,
                              .epoch = rung->epoch,
                              .measure = (enum tutti_measure)self->config->measure,
-                             .threshold = rung->losses[best > 0 ? best - 1 : 0]};
+                             .threshold = rung->losses[best > 0 ? best - 1 : 0],
+                             .training = self->config->losses == LADDER_TRAINING};
     TUTTI_TRY(context, tutti_rule_add(context, rule, &own));
   }
   return TUTTI_OK;

@@ -4,6 +4,12 @@
 #include <math.h>
 #include <string.h>
 
+const char *const ladder_losses_names[] = {[LADDER_VALIDATION] = "validation", [LADDER_TRAINING] = "training", NULL};
+
+const double *ladder_losses_of(int losses, const struct tutti_curve *curve) {
+  return losses == LADDER_TRAINING ? curve->training : curve->losses;
+}
+
 static enum tutti_status reserve_losses(tutti_context *context, struct ladder_rung *rung, size_t count) {
   if (count <= rung->room)
     return TUTTI_OK;

@@ -10,6 +10,18 @@ struct ladder_rung {
   double *losses; /* [count], ascending */
 };
 
+/* Whose losses a pruner compares: a choice among these names, in this order. */
+enum ladder_losses { LADDER_VALIDATION, LADDER_TRAINING };
+extern const char *const ladder_losses_names[];
+#define LADDER_LOSSES_PARAM(config)                                                                                    \
+  TUTTI_CHOICE(config, losses, "validation", ladder_losses_names,                                                      \
+               "Whose losses are compared: those on the validation rows, or the mean losses of an epoch's training "   \
+               "steps, which say more where validation losses lag behind (batch norms in their first hundred steps). " \
+               "Only for trials that are all trained alike: with regularisation, dropout or augmentation that is "     \
+               "searched, a low training loss is no merit.")
+/* The losses of a curve; NULL: they are not known. */
+const double *ladder_losses_of(int losses, const struct tutti_curve *curve);
+
 /* Add a loss; a NaN, of an epoch that was not evaluated, is left out. */
 enum tutti_status ladder_insert(tutti_context *context, struct ladder_rung *rung, double loss);
 /* Copy the losses of another rung into one that has none. */

@@ -10,6 +10,7 @@
 struct pruner_median_config {
   int64_t min_epochs, every, warmup;
   bool count_pruned;
+  int losses;
 };
 
 static const struct tutti_param pruner_median_params[] = {
@@ -20,6 +21,7 @@ static const struct tutti_param pruner_median_params[] = {
                   "Nothing is pruned before so many trials are complete.", .unit = "trials"),
     TUTTI_BOOL(struct pruner_median_config, count_pruned, "no",
                "Pruned trials count, too, at the epochs that they came to."),
+    LADDER_LOSSES_PARAM(struct pruner_median_config),
 };
 
 struct pruner_median {
@@ -80,12 +82,13 @@ static enum tutti_status pruner_tell_median(void *instance, tutti_context *conte
   bool pruned = curve->state == TUTTI_STATE_PRUNED && self->config->count_pruned;
   double sum = 0;
   size_t counted = 0, next = 0;
-  if ((curve->state != TUTTI_STATE_FINISHED && !pruned) || curve->epochs == 0)
+  const double *losses = ladder_losses_of(self->config->losses, curve);
+  if ((curve->state != TUTTI_STATE_FINISHED && !pruned) || curve->epochs == 0 || !losses)
     return TUTTI_OK;
   TUTTI_TRY(context, extend_median(context, self, curve->epochs));
   for (size_t e = 1; e <= curve->epochs; e++) {
-    if (!isnan(curve->losses[e - 1])) {
-      sum += curve->losses[e - 1];
+    if (!isnan(losses[e - 1])) {
+      sum += losses[e - 1];
       counted++;
     }
     if (next < self->count && self->rungs[next].epoch == e)
@@ -106,8 +109,11 @@ static enum tutti_status pruner_rule_median(void *instance, tutti_context *conte
     const struct ladder_rung *rung = &self->rungs[i];
     if (rung->count < (size_t)self->config->warmup)
       continue;
-    struct tutti_rung own = {
-        .size = sizeof own, .epoch = rung->epoch, .measure = TUTTI_MEASURE_BEST, .threshold = ladder_median(rung)};
+    struct tutti_rung own = {.size = sizeof own,
+                             .epoch = rung->epoch,
+                             .measure = TUTTI_MEASURE_BEST,
+                             .threshold = ladder_median(rung),
+                             .training = self->config->losses == LADDER_TRAINING};
     TUTTI_TRY(context, tutti_rule_add(context, rule, &own));
   }
   return TUTTI_OK;

@@ -29,6 +29,12 @@ INI
   printf '[run]\nbudget = 16\n[space]\nplugin = dense-skip\nnodes = 2\n[builder]\nplugin = agebo\ninitial = 4\npopulation = 4\nsample = 2\n[surrogate]\ntrees = 5\n'
 } >agebo.ini
 
+# By training losses, which are told of, too: nothing is regularised, so the best train best.
+{
+  echo "extends = asha.ini"
+  printf '[pruner]\nlosses = training\n'
+} >training.ini
+
 sql() { "$TUTTI_TEST_BUILDDIR/tests/cli/sql" "$1/catalogue.sqlite" "$2"; }
 trials() { sql "$1" "SELECT number, candidate, parent, origin, asked_after, state, loss, told, report FROM trials"; }
 same() { # DIRECTORY DIRECTORY
@@ -42,7 +48,7 @@ same() { # DIRECTORY DIRECTORY
 }
 count() { sql "$1" "SELECT count(*) FROM trials WHERE $2"; }
 
-for name in asha median agebo; do
+for name in asha median agebo training; do
   tutti run $name.ini --out $name --workers 1 --quiet
   expect_code 0
   tutti run $name.ini --out $name-3 --workers 3 --quiet
@@ -62,6 +68,24 @@ for name in asha median agebo; do
   tutti run $name.ini --out $name-killed --workers 3 --quiet --resume
   expect_code 0
   same $name $name-killed
+done
+
+# Validation or training losses decide: other trials are pruned, each by the curve that it has.
+trials asha | cut -d'|' -f1,6 >first.txt
+trials training | cut -d'|' -f1,6 >second.txt
+checks=$((checks + 1))
+! cmp -s first.txt second.txt || complain "expected other pruned trials by training losses"
+# least FILE COLUMN EPOCHS: the least number in a column of a curve, up to an epoch.
+least() { awk -F, -v c="$2" -v e="$3" 'NR > 1 && $1 <= e && (m == "" || $c < m) { m = $c } END { printf "%.17g", m }' "$1"; }
+# The first rung prunes trials whose best training loss is worse than that of one that went on and was told before.
+for number in $(sql training "SELECT number FROM trials WHERE state = 'pruned' AND json_array_length(report, '$.curve') = 4"); do
+  after=$(sql training "SELECT asked_after FROM trials WHERE number = $number")
+  own=$(least "$(printf 'training/trials/%06d/curve.csv' "$number")" 4 4) better=0
+  for other in $(sql training "SELECT number FROM trials WHERE told < $after"); do
+    awk -v a="$(least "$(printf 'training/trials/%06d/curve.csv' "$other")" 4 4)" -v b="$own" 'BEGIN { exit !(a + 0 < b + 0) }' && better=$((better + 1))
+  done
+  checks=$((checks + 1))
+  [ $((2 * better)) -ge "$after" ] && [ "$better" -gt 0 ] || complain "trial $number: $better of $after trained better, and it was pruned"
 done
 
 # A pruned trial has its network and its curve, up to the rung; no predictions, no weights, and is no member.
@@ -128,6 +152,11 @@ tutti validate asha.ini --set pruner.reduction=1
 expect_usage_error "[2, 1000]"
 tutti validate asha.ini --set pruner.plugin=ashes
 expect_usage_error asha
+tutti validate asha.ini --set run.window=24
+expect_code 0
+expect_err "run.window = 24: all 24 trials are asked for before one result is known, so pruner asha prunes nothing"
+tutti validate asha.ini --set run.window=23
+expect_not_in err "prunes nothing"
 cat >trees.ini <<'INI'
 [data]
 plugin = toy-sine

@@ -8,8 +8,10 @@
 # In the environment, with what they are by default:
 #   SEEDS="1 2 3"             of each pruner
 #   TASKS="autodeuq nes"      which experiments
-#   PRUNERS="none asha median asha-more"   asha-more: asha with three times the budget
+#   PRUNERS="none asha median asha-more"   asha-more: asha with three times the budget; asha-training, median-training:
+#                             by training losses
 #   SET=boston                the UCI table: DATA/uci/SET/data.csv; seed s takes the s-th of its standard test rows
+#   UCI_ROWS=N                of its training rows, and a quarter as many for validation; all by default
 #   UCI_BUDGET=16             networks of AutoDEUQ's search; paper: 500, and batches from 1 row on, here from 16
 #   ROWS="300 400 1000"       training, validation and test rows of Fashion-MNIST
 #   NES_BUDGET=12             networks of a pool; paper: 400
@@ -27,29 +29,31 @@ uci_budget=${UCI_BUDGET:-16} nes_budget=${NES_BUDGET:-12}
 
 # search NAME BUDGET PRUNER RECIPE [--set KEY=VALUE]...
 search() {
-  local name=$1 budget=$2 pruner=$3 recipe=$4
+  local name=$1 budget=$2 pruner=$3 recipe=$4 by=()
   shift 4
   [ ! -e "$out/$name.cpu" ] || return 0
   rm -rf "${out:?}/$name"
   [ "$pruner" != asha-more ] || budget=$((3 * budget))
+  [ "${pruner#*-}" != training ] || by=(--set pruner.losses=training)
   TIMEFORMAT='%U %S'
   { time "$tutti" run "$recipe" --out "$out/$name" --quiet --workers 1 --set run.window=2 --set "run.budget=$budget" \
-    --set "pruner.plugin=${pruner%-more}" "$@" >/dev/null 2>"$out/$name.err"; } 2>"$out/$name.time"
+    --set "pruner.plugin=${pruner%%-*}" "${by[@]}" "$@" >/dev/null 2>"$out/$name.err"; } 2>"$out/$name.time"
   awk '{ print $1 + $2 }' "$out/$name.time" >"$out/$name.cpu"
   rm "$out/$name.time"
 }
 
 search_uci() { # PRUNER SEED
-  local file=$data/uci/${SET:-boston}/data.csv
+  local more=() file=$data/uci/${SET:-boston}/data.csv
   [ -f "$file" ] || file=$file.gz
+  [ -z "${UCI_ROWS:-}" ] || more=(--set "data.limit=$UCI_ROWS $((UCI_ROWS / 4)) 1000000")
   search "autodeuq-$1-$2" "$uci_budget" "$1" "$here/ini/autodeuq/uci.ini" --set "run.seed=$2" --set "data.path=$file" \
     --set "data.split=0.8 0.2 0" --set "hyperparameters.batch_size=log-integer 16 256" \
-    --set "data.test_rows=$(printf '%s/uci/%s/splits/test_%02d.txt' "$data" "${SET:-boston}" $(($2 - 1)))"
+    --set "data.test_rows=$(printf '%s/uci/%s/splits/test_%02d.txt' "$data" "${SET:-boston}" $(($2 - 1)))" "${more[@]}"
 }
 
 search_nes() { # PRUNER SEED
   local more=()
-  [ "$1" = none ] || [ "$1" = median ] || more=(--set pruner.reduction=3)
+  [ "${1%%-*}" != asha ] || more=(--set pruner.reduction=3)
   search "nes-$1-$2" "$nes_budget" "$1" "$here/ini/nes/fashion-mnist-small.ini" --set "run.seed=$2" \
     --set "data.path=$data/fashion-mnist" --set "data.limit=${ROWS:-300 400 1000}" --set data.split_seed=1 --set space.cells=2 \
     --set space.channels=4 --set "hyperparameters.epochs=${EPOCHS:-9}" --set hyperparameters.batch_size=50 "${more[@]}"
@@ -94,13 +98,13 @@ def error(values):
     return math.sqrt(sum((v - m) ** 2 for v in values) / (len(values) - 1) / len(values)) if len(values) > 1 else math.nan
 
 
-print(f"{'task':10} {'pruner':10} {'runs':>4} {'test NLL':>18} {'CPU s':>8} {'less CPU':>9} {'pruned':>7}")
+print(f"{'task':10} {'pruner':15} {'runs':>4} {'test NLL':>18} {'CPU s':>8} {'less CPU':>9} {'pruned':>7}")
 for task in ("autodeuq", "nes"):
     base = mean([c for _, c, _ in found[task, "none"]]) if (task, "none") in found else math.nan
-    for pruner in ("none", "asha", "median", "asha-more"):
+    for pruner in ("none", "asha", "asha-training", "median", "median-training", "asha-more"):
         if (task, pruner) not in found:
             continue
         nlls, seconds, shares = zip(*found[task, pruner])
-        print(f"{task:10} {pruner:10} {len(nlls):4} {mean(nlls):8.3f} +- {error(nlls):6.3f} {mean(seconds):8.1f} "
+        print(f"{task:10} {pruner:15} {len(nlls):4} {mean(nlls):8.3f} +- {error(nlls):6.3f} {mean(seconds):8.1f} "
               f"{base / mean(seconds):8.2f}x {100 * mean(shares):6.0f}%")
 PY

@@ -88,6 +88,32 @@ static void test_between_rungs(void **state) {
   assert_true(tutti_rule_allows(rule, 2, (const double[]){NAN, NAN}));
 }
 
+/* A rung of training losses does not look at the others; where they are not known, the trial goes on. */
+static void test_training(void **state) {
+  const double low[] = {1, 1, 1}, high[] = {9, 9, 9};
+  const struct tutti_rung rung = {
+      .size = sizeof rung, .epoch = 2, .measure = TUTTI_MEASURE_BEST, .threshold = 5, .training = true};
+  struct tutti_curve curve = {.size = sizeof curve, .epochs = 2, .losses = high, .training = low};
+  (void)state;
+  must(tutti_rule_add(context, rule, &rung));
+  must(add(3, TUTTI_MEASURE_LAST, 5));
+  assert_true(tutti_rule_allows_curve(rule, &curve));
+  curve.losses = low;
+  curve.training = high;
+  assert_false(tutti_rule_allows_curve(rule, &curve));
+  curve.epochs = 3; /* that rung is one of validation losses */
+  assert_true(tutti_rule_allows_curve(rule, &curve));
+  curve.epochs = 2;
+  curve.size = offsetof(struct tutti_curve, training); /* of a caller that knows no more */
+  assert_true(tutti_rule_allows_curve(rule, &curve));
+  assert_true(tutti_rule_allows(rule, 2, high));
+  struct tutti_rung back = {.size = sizeof back};
+  tutti_rule_rung(rule, 0, &back);
+  assert_true(back.training);
+  tutti_rule_rung(rule, 1, &back);
+  assert_false(back.training);
+}
+
 static void test_order(void **state) {
   (void)state;
   must(add(4, TUTTI_MEASURE_LAST, 0.5));
@@ -168,8 +194,8 @@ static void test_required(void **state) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(test_measures), TEST(test_between_rungs), TEST(test_order),    TEST(test_shorter_rung),
-      TEST(test_pruner),   TEST(test_none),          TEST(test_required),
+      TEST(test_measures),     TEST(test_between_rungs), TEST(test_training), TEST(test_order),
+      TEST(test_shorter_rung), TEST(test_pruner),        TEST(test_none),     TEST(test_required),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,13 +56,29 @@ static int teardown(void **state) {
   return 0;
 }
 
-static void tell(const struct tutti_pruner_ops *ops, void *self, size_t t) {
-  const struct tutti_curve curve = {.size = sizeof curve,
-                                    .trial = t,
-                                    .state = trials[t].state,
-                                    .epochs = trials[t].epochs,
-                                    .losses = trials[t].losses};
+/* The curve of a trial. If training losses are compared, its losses are these, and those on the validation rows say the
+   opposite. */
+static struct tutti_curve curve_of(size_t t, size_t epochs, int losses) {
+  static double opposite[EPOCHS];
+  for (size_t e = 0; e < EPOCHS; e++)
+    opposite[e] = -trials[t].losses[e];
+  bool training = losses == LADDER_TRAINING;
+  return (struct tutti_curve){.size = sizeof(struct tutti_curve),
+                              .trial = t,
+                              .state = trials[t].state,
+                              .epochs = epochs,
+                              .losses = training ? opposite : trials[t].losses,
+                              .training = training ? trials[t].losses : opposite};
+}
+
+static void tell(const struct tutti_pruner_ops *ops, void *self, size_t t, int losses) {
+  const struct tutti_curve curve = curve_of(t, trials[t].epochs, losses);
   must(ops->tell(self, context, &curve));
+}
+
+static bool allows(const tutti_rule *rule, size_t t, size_t epochs, int losses) {
+  const struct tutti_curve curve = curve_of(t, epochs, losses);
+  return tutti_rule_allows_curve(rule, &curve);
 }
 
 static tutti_rule *rule_of(const struct tutti_pruner_ops *ops, void *self, uint64_t trial) {
@@ -107,11 +123,11 @@ static void check_asha(struct pruner_asha_config config, const size_t *rungs, si
           is_rung = is_rung || rungs[r] == e;
         bool expected =
             !is_rung || goes_on_asha(told, e, trials[t].losses, (size_t)config.reduction, (size_t)config.warmup);
-        if (tutti_rule_allows(rule, e, trials[t].losses) != expected)
+        if (allows(rule, t, e, config.losses) != expected)
           fail_msg("after %zu trials, epoch %zu of the curve of trial %zu: expected %d", told, e, t, expected);
       }
     tutti_rule_destroy(rule);
-    tell(&asha_ops, self, told);
+    tell(&asha_ops, self, told, config.losses);
   }
   pruner_destroy_asha(self);
 }
@@ -129,6 +145,8 @@ static void test_asha(void **state) {
   check_asha(other, (const size_t[]){5, 30}, 2);
   other = plain;
   other.min_epochs = 0; /* 40 / 9 */
+  check_asha(other, (const size_t[]){4, 12, 36}, 3);
+  other.losses = LADDER_TRAINING;
   check_asha(other, (const size_t[]){4, 12, 36}, 3);
 }
 
@@ -229,11 +247,11 @@ static void check_median(struct pruner_median_config config, uint32_t epochs) {
                          (e - (size_t)config.min_epochs) % (size_t)config.every == 0 && e <= longest &&
                          (epochs == 0 || e < epochs);
         bool expected = !looked_at || goes_on_median(&config, told, e, trials[t].losses);
-        if (tutti_rule_allows(rule, e, trials[t].losses) != expected)
+        if (allows(rule, t, e, config.losses) != expected)
           fail_msg("after %zu trials, epoch %zu of the curve of trial %zu: expected %d", told, e, t, expected);
       }
     tutti_rule_destroy(rule);
-    tell(&median_ops, self, told);
+    tell(&median_ops, self, told, config.losses);
     bool counts =
         trials[told].state == TUTTI_STATE_FINISHED || (trials[told].state == TUTTI_STATE_PRUNED && config.count_pruned);
     if (counts && trials[told].epochs > longest)
@@ -248,6 +266,8 @@ static void test_median(void **state) {
   check_median((struct pruner_median_config){.min_epochs = 4, .every = 7, .warmup = 1}, EPOCHS);
   check_median((struct pruner_median_config){.min_epochs = 1, .every = 1, .warmup = 3, .count_pruned = true}, EPOCHS);
   check_median((struct pruner_median_config){.min_epochs = 2, .every = 3, .warmup = 2}, 0);
+  check_median((struct pruner_median_config){.min_epochs = 4, .every = 7, .warmup = 1, .losses = LADDER_TRAINING},
+               EPOCHS);
 }
 
 static void test_median_refuses(void **state) {
