@@ -351,8 +351,10 @@ static bool is_left_over(tutti_context *context, const tutti_recipe *recipe, con
   if (entry->layer >= tutti_recipe_decided(recipe, entry->section) ||
       (!known && closest_section(recipe, entry->section)))
     return false;
-  tutti_log(context, TUTTI_LOG_INFO, "%s:%d: [%s] %s = %s is left out: no plugin in use names this section",
-            entry->file->path, entry->line, entry->section, entry->key, entry->value);
+  bool head = !entry->key[0]; /* the line that begins the section */
+  tutti_log(context, TUTTI_LOG_INFO, "%s:%d: [%s]%s%s%s%s is left out: no plugin in use names this section",
+            entry->file->path, entry->line, entry->section, head ? "" : " ", entry->key, head ? "" : " = ",
+            entry->value);
   return true;
 }
 
