@@ -56,32 +56,62 @@ EXTRA_DIST += %D%/golden/svm.json
 EXTRA_DIST += %D%/golden/svm.py
 
 # Backend cuda on an emulated GPU (cuda/cuda_runtime.h): the same sources, and the kernels by a C++ compiler.
-EXTRA_DIST += %D%/cuda/cublas_v2.h %D%/cuda/cuda_runtime.h %D%/cuda/cudnn.h
+EXTRA_DIST += %D%/cuda/cublas_v2.h %D%/cuda/cuda_runtime.h %D%/cuda/cudnn.h %D%/cuda/faulty.cu
 if EMULATES_CUDA
+check_LTLIBRARIES += %D%/cuda/libdevice.la
+%C%_cuda_libdevice_la_LDFLAGS =
+%C%_cuda_libdevice_la_SOURCES = %D%/cuda/emulation.c %D%/cuda/emulation.h %D%/cuda/emulation_grid.c
+%C%_cuda_libdevice_la_SOURCES += %D%/cuda/emulation_convolutions.c %D%/cuda/emulation_products.c
+%C%_cuda_libdevice_la_SOURCES += %D%/cuda/fiber.c %D%/cuda/fiber.h %D%/cuda/races.h
+check_LTLIBRARIES += %D%/cuda/libhost.la
+%C%_cuda_libhost_la_LDFLAGS =
+%C%_cuda_libhost_la_SOURCES = $(cuda_host) $(cuda_stream_host)
+%C%_cuda_libhost_la_CPPFLAGS = -I$(top_srcdir)/%D%/cuda $(AM_CPPFLAGS)
+$(%C%_cuda_libhost_la_OBJECTS): | cpu_optimisers.h
+emulated_libs = %D%/cuda/libhost.la %D%/cuda/libdevice.la libbackendcpu.la -lm -lpthread -ldl
 check_LTLIBRARIES += %D%/cuda/backend-cuda.la
-%C%_cuda_backend_cuda_la_SOURCES = $(cuda_host) $(cuda_stream_host)
-%C%_cuda_backend_cuda_la_SOURCES += %D%/cuda/emulation.c %D%/cuda/emulation.h %D%/cuda/emulation_grid.c
-%C%_cuda_backend_cuda_la_SOURCES += %D%/cuda/emulation_convolutions.c %D%/cuda/emulation_products.c
-%C%_cuda_backend_cuda_la_SOURCES += %D%/cuda/fiber.c %D%/cuda/fiber.h
-%C%_cuda_backend_cuda_la_CPPFLAGS = -I$(top_srcdir)/%D%/cuda $(AM_CPPFLAGS)
-%C%_cuda_backend_cuda_la_LIBADD = %D%/cuda/engine.lo %D%/cuda/stream.lo libbackendcpu.la -lm -lpthread
-$(%C%_cuda_backend_cuda_la_OBJECTS): | cpu_optimisers.h
+%C%_cuda_backend_cuda_la_SOURCES = %D%/cuda/races_without.c
+%C%_cuda_backend_cuda_la_LIBADD = %D%/cuda/engine.lo %D%/cuda/stream.lo $(emulated_libs)
+emulated_flags = $(CFLAGS)
 compile_emulated = $(LIBTOOL) --silent --tag=CC --mode=compile $(TEST_CXX) -x c++ -std=c++20 -fno-exceptions -fno-rtti
 compile_emulated += -ffp-contract=off -Wall -Wextra -Wno-unused-function -Wno-missing-field-initializers
-compile_emulated += -fvisibility=hidden -I$(top_srcdir)/%D%/cuda $(cuda_includes) $(CFLAGS)
-%D%/cuda/engine.lo: $(cuda_engine) $(wildcard $(cuda_shared)) $(top_srcdir)/%D%/cuda/cuda_runtime.h | cpu_optimisers.h
-	@$(MKDIR_P) %D%/cuda
+compile_emulated += -fvisibility=hidden -I$(top_srcdir)/%D%/cuda $(cuda_includes) $(emulated_flags)
+emulated_headers = $(wildcard $(cuda_shared)) $(top_srcdir)/%D%/cuda/cuda_runtime.h
+%D%/cuda/engine.lo %D%/cuda/races/engine.lo: $(cuda_engine) $(emulated_headers) | cpu_optimisers.h
+	@$(MKDIR_P) $(@D)
 	@echo "  CXX      $@"
 	@$(compile_emulated) -c -o $@ $(top_srcdir)/backends/cuda/engine.cu
-%D%/cuda/stream.lo: $(cuda_stream) $(wildcard $(cuda_shared)) $(top_srcdir)/%D%/cuda/cuda_runtime.h | cpu_optimisers.h
-	@$(MKDIR_P) %D%/cuda
+%D%/cuda/stream.lo %D%/cuda/races/stream.lo: $(cuda_stream) $(emulated_headers) | cpu_optimisers.h
+	@$(MKDIR_P) $(@D)
 	@echo "  CXX      $@"
 	@$(compile_emulated) -c -o $@ $(top_srcdir)/backends/cuda/stream.cu
-unit_tests += %D%/unit/test_cuda %D%/unit/test_cuda_stream
+%D%/cuda/faulty.lo %D%/cuda/races/faulty.lo: $(top_srcdir)/%D%/cuda/faulty.cu $(top_srcdir)/%D%/cuda/cuda_runtime.h
+	@$(MKDIR_P) $(@D)
+	@echo "  CXX      $@"
+	@$(compile_emulated) -c -o $@ $(top_srcdir)/%D%/cuda/faulty.cu
+unit_tests += %D%/unit/test_cuda %D%/unit/test_cuda_stream %D%/unit/test_emulation
 %C%_unit_test_cuda_SOURCES = %D%/unit/test_cuda.c %D%/unit/cuda_sides.c %D%/unit/cuda_sides.h
 %C%_unit_test_cuda_stream_SOURCES = %D%/unit/test_cuda_stream.c %D%/unit/cuda_sides.c %D%/unit/cuda_sides.h
 EXTRA_%C%_unit_test_cuda_DEPENDENCIES = %D%/cuda/backend-cuda.la
 EXTRA_%C%_unit_test_cuda_stream_DEPENDENCIES = %D%/cuda/backend-cuda.la
+# The emulation itself, with kernels that are wrong.
+%C%_unit_test_emulation_SOURCES = %D%/unit/test_emulation.c %D%/cuda/faulty.h %D%/cuda/races_without.c
+%C%_unit_test_emulation_CPPFLAGS = $(AM_CPPFLAGS)
+%C%_unit_test_emulation_LDADD = %D%/cuda/faulty.lo %D%/cuda/libdevice.la $(LDADD) -lm -lpthread
+# A second time, with kernels whose accesses to memory are watched: races between barriers are found.
+if FINDS_RACES
+%D%/cuda/races/engine.lo %D%/cuda/races/stream.lo %D%/cuda/races/faulty.lo: emulated_flags = \
+  $(filter-out -fsanitize%,$(CFLAGS)) -O1 -fsanitize=thread $(RACES_CXXFLAGS)
+check_LTLIBRARIES += %D%/cuda/races/backend-cuda.la
+%C%_cuda_races_backend_cuda_la_SOURCES = %D%/cuda/races.c
+%C%_cuda_races_backend_cuda_la_LIBADD = %D%/cuda/races/engine.lo %D%/cuda/races/stream.lo $(emulated_libs)
+unit_tests += %D%/unit/test_races %D%/unit/test_cuda_races
+%C%_unit_test_races_SOURCES = %D%/unit/test_races.c %D%/cuda/faulty.h %D%/cuda/races.c
+%C%_unit_test_races_CPPFLAGS = $(AM_CPPFLAGS)
+%C%_unit_test_races_LDADD = %D%/cuda/races/faulty.lo %D%/cuda/libdevice.la $(LDADD) -lm -lpthread -ldl
+%C%_unit_test_cuda_races_SOURCES = %D%/unit/test_cuda_races.c %D%/unit/cuda_sides.c %D%/unit/cuda_sides.h
+EXTRA_%C%_unit_test_cuda_races_DEPENDENCIES = %D%/cuda/races/backend-cuda.la
+endif
 endif
 
 test_helpers = %D%/cli/json-value %D%/cli/metric-tables %D%/cli/sql
@@ -550,11 +580,15 @@ tests_bench_product_SOURCES = %D%/bench/product.c %D%/bench/bench.c %D%/bench/be
 tests_bench_product_LDADD = libbackendcpu.la $(LDADD) $(BLAS_LIBS)
 benches += %D%/bench/train-darts
 tests_bench_train_darts_SOURCES = %D%/bench/train-darts.c %D%/bench/bench.c %D%/bench/bench.h
-tests_bench_train_darts_SOURCES += %D%/bench/breakdown.c %D%/bench/breakdown.h
+tests_bench_train_darts_SOURCES += %D%/bench/breakdown.c %D%/bench/breakdown.h %D%/bench/darts.c %D%/bench/darts.h
 tests_bench_train_darts_LDADD = libbackendcpu.la $(LDADD)
 benches += %D%/bench/train-mlp
 tests_bench_train_mlp_SOURCES = %D%/bench/train-mlp.c %D%/bench/bench.c %D%/bench/bench.h
 tests_bench_train_mlp_LDADD = libbackendcpu.la $(LDADD)
+benches += %D%/bench/train-pool
+tests_bench_train_pool_SOURCES = %D%/bench/train-pool.c %D%/bench/bench.c %D%/bench/bench.h
+tests_bench_train_pool_SOURCES += %D%/bench/darts.c %D%/bench/darts.h
+EXTRA_DIST += %D%/bench/train_pool_peers.py %D%/bench/train_pool_torch.py %D%/bench/train_pool_jax.py
 benches += %D%/bench/load
 tests_bench_load_SOURCES = %D%/bench/load.c %D%/bench/bench.c %D%/bench/bench.h
 EXTRA_DIST += %D%/bench/load_pandas.py

@@ -10,23 +10,7 @@
    the learning rate is whatever `schedule` says. */
 #include "train_impl.h"
 
-#include <math.h>
 #include <string.h>
-
-/* The first epoch whose weights count; beyond the last: none do. */
-static uint32_t first_averaged(const struct cpu_config *config) {
-  double epochs = (double)config->epochs, last = floor(config->average * epochs + 0.5);
-  if (config->average == 0)
-    return (uint32_t)config->epochs + 1;
-  return (uint32_t)(epochs - fmax(1, last)) + 1;
-}
-
-static bool has_norm(const struct cpu_plan *plan) {
-  for (size_t i = 0; i < plan->node_count; i++)
-    if (plan->nodes[i].op == TUTTI_OP_BATCH_NORM)
-      return true;
-  return false;
-}
 
 /* Mean and variance of batch norms over all training rows, with the plan's weights. */
 static void measure_norms(struct training *t) {
@@ -45,7 +29,7 @@ static void measure_norms(struct training *t) {
 
 bool backend_cpu_average(struct training *t, uint32_t epoch) {
   struct cpu_plan *plan = t->plan;
-  uint32_t first = first_averaged(t->config);
+  uint32_t first = backend_cpu_first_averaged(t->config);
   float *own = plan->weights, share = 1 / (float)(epoch < first ? 1 : epoch - first + 1);
   if (epoch < first)
     return false;
@@ -53,7 +37,7 @@ bool backend_cpu_average(struct training *t, uint32_t epoch) {
     memcpy(t->average, own, plan->floats * sizeof *own);
   for (size_t i = 0; epoch > first && i < plan->trained; i++)
     t->average[i] += share * (own[i] - t->average[i]);
-  if (has_norm(plan)) {
+  if (backend_cpu_has_norm(plan)) {
     plan->weights = t->average;
     measure_norms(t);
     plan->weights = own;

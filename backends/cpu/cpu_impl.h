@@ -303,6 +303,7 @@ void backend_cpu_fetch_next(struct cpu_plan *plan, const struct cpu_node *node, 
 
 /* The head, and the node whose values are its first input. */
 const struct cpu_node *backend_cpu_plan_head(const struct cpu_plan *plan);
+bool backend_cpu_has_norm(const struct cpu_plan *plan);
 
 /* State of the random draws of a step, and the progress of the training. */
 struct cpu_draws {

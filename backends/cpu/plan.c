@@ -540,3 +540,10 @@ void backend_cpu_plan_destroy(struct cpu_plan *plan) {
 }
 
 const struct cpu_node *backend_cpu_plan_head(const struct cpu_plan *plan) { return &plan->nodes[plan->node_count - 1]; }
+
+bool backend_cpu_has_norm(const struct cpu_plan *plan) {
+  for (size_t i = 0; i < plan->node_count; i++)
+    if (plan->nodes[i].op == TUTTI_OP_BATCH_NORM)
+      return true;
+  return false;
+}

@@ -34,6 +34,14 @@ CPU_INLINE double backend_cpu_epoch_rate(const struct cpu_config *c, double rate
   }
 }
 
+/* The first epoch whose weights count in their average (average.c); beyond the last: none do. */
+CPU_INLINE uint32_t backend_cpu_first_averaged(const struct cpu_config *c) {
+  double epochs = (double)c->epochs, last = floor(c->average * epochs + 0.5);
+  if (c->average == 0)
+    return (uint32_t)c->epochs + 1;
+  return (uint32_t)(epochs - fmax(1, last)) + 1;
+}
+
 /* After an epoch with this loss, which is finite: are its weights to be kept? False: stop. */
 CPU_INLINE bool backend_cpu_watch(const struct cpu_config *c, struct cpu_watch *watch, uint32_t epoch, double loss,
                                   bool *keep) {

@@ -53,7 +53,6 @@ static bool supports_layer_cuda(void *self, const struct tutti_layer *layer) {
 static enum tutti_status check_config(tutti_context *context, const struct tutti_job *job) {
   const struct cpu_config *config = job->config;
   const char *lacks = config->optimiser == CPU_LBFGS ? "optimiser = lbfgs"
-                      : config->average > 0          ? "average"
                       : config->storage > 0          ? "storage = half"
                       : !is_image(job)               ? backend_cpu_augments(config)
                       : config->prediction_draws > 0 ? "prediction_draws"

@@ -42,6 +42,7 @@ struct cuda_program {
   uint32_t node_count, edge_count, segment_count;
   struct cuda_fit fit;
   size_t far; /* floats in the device's memory for arrays that are not shared */
+  bool averages; /* backend.average */
   struct cuda_place weights, gradients, first, second;
   struct cpu_attributes head;
   uint32_t artificial;         /* as in struct cuda_job, when training */
@@ -110,7 +111,7 @@ bool backend_cuda_rows_have(const struct cuda_shelf *data, const tutti_split *sp
 /* A job's part of the device's memory: what is copied there at once, and what the engine fills. */
 struct cuda_layout {
   size_t nodes, edges, segments, box, classes, keys, kept, copied; /* bytes from its beginning */
-  size_t far, order, bytes;
+  size_t far, order, average, bytes;
 };
 struct cuda_layout backend_cuda_layout(const struct cuda_program *program, size_t rows);
 /* Fill in what a job knows from its program, and where its parts lie in the device's memory. */

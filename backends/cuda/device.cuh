@@ -52,7 +52,8 @@ struct state {
   double own[CPU_OWN], loss, value;
   uint64_t steps;
   struct cuda_mail mail;
-  uint32_t stop, end, keep, command;
+  uint32_t stop[2]; /* at even and odd meetings: one is read while the other is written */
+  uint32_t end, keep, command;
 };
 
 struct block {

@@ -95,6 +95,23 @@ CUDA_PHASE double validate(const struct block &b, const struct cuda_job &job) {
   return total / (double)job.validation.rows;
 }
 
+/* Take the weights into their average over `count` epochs, and measure batch norms with that over all rows
+   (backends/cpu/average.c). mean: the block with the average for its weights. */
+CUDA_PHASE void take_average(const struct block &b, const struct block &mean, const struct cuda_job &job,
+                             uint32_t count) {
+  const float share = 1 / (float)count;
+  each(count == 1 ? job.floats : job.trained, [&](uint32_t i) {
+    const float now = b.weights[i], before = mean.weights[i];
+    mean.weights[i] = count == 1 ? now : before + share * (now - before);
+  });
+  meet();
+  for (uint32_t begin = 0; job.measures && begin < job.train.rows; begin += job.batch) {
+    const uint32_t rows = job.train.rows - begin < job.batch ? job.train.rows - begin : job.batch;
+    gather(mean, job.train, NULL, begin, rows);
+    forward(mean, job.node_count, rows, {true, false, false, 0, 0, 1, (float)rows / (float)(begin + rows)});
+  }
+}
+
 /* The end of an epoch: which weights to keep, and whether to go on. By one thread. */
 CUDA_PHASE void judge(const struct cuda_job &job, struct state *s, struct cuda_report &report) {
   const bool validates = job.validation.rows > 0;
@@ -134,7 +151,7 @@ CUDA_PHASE void begin_job(const struct block &b, const struct cuda_job &job) {
     for (int i = 0; i < CPU_OWN; i++)
       s->own[i] = 0;
     s->end = CUDA_GOES_ON;
-    s->stop = 0;
+    s->stop[0] = s->stop[1] = 0;
   }
   meet();
 }
@@ -164,7 +181,10 @@ CUDA_PHASE void differentiate(const struct block &b, const struct cuda_job &job)
    makes the next. */
 CUDA_PHASE void train(const struct block &b, const struct cuda_job &job) {
   struct state *s = b.state;
+  const uint32_t averaged = backend_cpu_first_averaged(&job.config);
+  struct block mean = b;
   struct cuda_report report = {};
+  mean.weights = job.average;
   begin_job(b, job);
   do {
     report.epoch++;
@@ -174,14 +194,17 @@ CUDA_PHASE void train(const struct block &b, const struct cuda_job &job) {
     report.learning_rate = epoch.rate;
     report.train_loss = run_epoch(b, job, epoch);
     if (s->end == CUDA_GOES_ON) {
-      report.validation_loss = job.validation.rows > 0 ? validate(b, job) : (double)__int_as_float(0x7fc00000);
+      const struct block &told = report.epoch < averaged ? b : mean;
+      if (report.epoch >= averaged)
+        take_average(b, mean, job, report.epoch - averaged + 1);
+      report.validation_loss = job.validation.rows > 0 ? validate(told, job) : (double)__int_as_float(0x7fc00000);
       report.steps = s->steps;
       meet();
       if (threadIdx.x == 0)
         judge(job, s, report);
       meet();
       if (s->keep)
-        each(job.floats, [&](uint32_t i) { job.kept[i] = b.weights[i]; });
+        each(job.floats, [&](uint32_t i) { job.kept[i] = told.weights[i]; });
     }
     report.steps = s->steps;
   } while (s->end == CUDA_GOES_ON);
@@ -200,9 +223,9 @@ CUDA_PHASE void train(const struct block &b, const struct cuda_job &job) {
   if (report.end == CUDA_FINISHED || report.end == CUDA_STOPPED)
     each(job.floats, [&](uint32_t i) { job.result[i] = job.kept[i]; });
   if (threadIdx.x == 0)
-    s->stop = report.epoch + 1;
+    s->stop[(report.epoch + 1) % 2] = 1;
   __threadfence_system();
-  __syncthreads(); /* the meeting at which the last warp finds this number, and ends */
+  __syncthreads(); /* the meeting at which the last warp finds this, and ends */
   if (threadIdx.x == 0)
     tell(job, report);
 }
@@ -223,7 +246,7 @@ CUDA_PHASE void draw_orders(const struct block &b, const struct cuda_job &job) {
         random_shuffle(&random, job.train.rows, order);
     }
     __syncthreads();
-    if (b.state->stop == epoch)
+    if (b.state->stop[epoch % 2])
       return;
   }
 }

@@ -223,6 +223,7 @@ enum tutti_status backend_cuda_lower(tutti_context *context, const struct cuda_d
   TUTTI_TRY_OUT(context, tutti_alloc(context, nodes, sizeof *p.gradients, &p.gradients));
   TUTTI_TRY_OUT(context, tutti_alloc(context, 2 * nodes, sizeof(struct cpu_array *), &p.order));
   lower_network(program);
+  program->averages = training && config->average > 0;
   TUTTI_TRY_OUT(context, lower_head(context, job, training, program));
   backend_cpu_find_lives(plan, training, p.values, p.gradients);
   if (like) {

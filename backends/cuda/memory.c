@@ -120,7 +120,8 @@ struct cuda_layout backend_cuda_layout(const struct cuda_program *program, size_
   l.copied = l.kept + lines(program->plan->floats * sizeof(float));
   l.far = l.copied;
   l.order = l.far + lines(program->far * sizeof(float));
-  l.bytes = l.order + lines(2 * rows * sizeof(uint32_t));
+  l.average = l.order + lines(2 * rows * sizeof(uint32_t));
+  l.bytes = l.average + lines(program->averages ? program->plan->floats * sizeof(float) : 0);
   return l;
 }
 
@@ -146,6 +147,8 @@ void backend_cuda_place(const struct cuda_program *program, const struct cuda_la
   job->kept = (float *)(void *)(memory + l->kept);
   job->memory = (float *)(void *)(memory + l->far);
   job->order = (uint32_t *)(void *)(memory + l->order);
+  job->average = program->averages ? (float *)(void *)(memory + l->average) : NULL;
+  job->measures = program->averages && backend_cpu_has_norm(program->plan);
 }
 
 void backend_cuda_stage(const struct cuda_program *program, const struct cuda_layout *l, const struct cuda_job *job,

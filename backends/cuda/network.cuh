@@ -14,6 +14,7 @@ struct pass {
   bool one; /* all rows share a mask of dropout */
   uint64_t key, step;
   double progress;
+  float share; /* of this batch in batch norm's running statistics; 0: as the layer has it */
 };
 
 /* Store a node's number, after its activation. */
@@ -76,15 +77,16 @@ CPU_INLINE float parameter(const struct block &b, uint32_t offset, uint32_t colu
   return offset == CUDA_NOWHERE ? preset : b.weights[offset + column];
 }
 
-CUDA_PHASE void forward_norm(const struct block &b, const struct cuda_node &node, uint32_t rows, bool training) {
+CUDA_PHASE void forward_norm(const struct block &b, const struct cuda_node &node, uint32_t rows,
+                             const struct pass &pass) {
   const struct cuda_node &source = b.nodes[b.edges[node.edge].source];
   const float *x = at(b, source.value);
   float *s = at(b, node.statistics);
   each(node.width, [&](uint32_t c) {
     float *running_mean = b.weights + node.mean + c, *running_variance = b.weights + node.variance + c;
     float mean = *running_mean, inverse;
-    if (training) {
-      const float first = x[c];
+    if (pass.training) {
+      const float first = x[c], momentum = pass.share > 0 ? pass.share : (float)node.momentum;
       double sum = 0, square = 0, count = rows;
       for (uint32_t r = 0; r < rows; r++) {
         double apart = (double)(x[r * source.ld + c] - first);
@@ -97,8 +99,8 @@ CUDA_PHASE void forward_norm(const struct block &b, const struct cuda_node &node
         variance = unbiased = square;
       mean = (float)((double)first + from);
       inverse = (float)(1 / sqrt(variance + node.epsilon));
-      *running_mean += (float)node.momentum * (mean - *running_mean);
-      *running_variance += (float)node.momentum * ((float)unbiased - *running_variance);
+      *running_mean += momentum * (mean - *running_mean);
+      *running_variance += momentum * ((float)unbiased - *running_variance);
     } else {
       inverse = (float)(1 / sqrt((double)*running_variance + node.epsilon));
     }
@@ -181,7 +183,7 @@ CUDA_PHASE void forward(const struct block &b, uint32_t node_count, uint32_t row
       forward_drop(b, node, i, rows, pass);
       break;
     case TUTTI_OP_BATCH_NORM:
-      forward_norm(b, node, rows, pass.training);
+      forward_norm(b, node, rows, pass);
       break;
     default:
       continue; /* inputs are there; heads have no values of their own */

@@ -110,6 +110,51 @@ static enum tutti_status put_steps(struct stream_trial *trial) {
   return put_report(trial);
 }
 
+/* Mean and variance of batch norms over all training rows, with the weights that are there. */
+static enum tutti_status put_measures(struct stream_trial *trial) {
+  const struct stream_run *run = &trial->run;
+  size_t rows = trial->train.rows.rows;
+  for (size_t begin = 0; begin < rows; begin += trial->batch) {
+    size_t count = rows - begin < trial->batch ? rows - begin : trial->batch;
+    struct stream_batch batch = {.rows = trial->train.rows};
+    const struct stream_pass pass = {
+        .rows = (uint32_t)count, .training = true, .share = (double)count / (double)(begin + count)};
+    batch.rows.inputs += begin * batch.rows.features;
+    backend_cuda_stream_load(run, &batch, (uint32_t)count);
+    TUTTI_TRY(run->context, backend_cuda_stream_forward(run, &pass));
+  }
+  return TUTTI_OK;
+}
+
+static bool is_averaged(const struct stream_trial *trial) {
+  return trial->epoch.epoch >= backend_cpu_first_averaged(trial->config);
+}
+
+/* Until the epoch has ended, the average so far stands for the weights (backends/cpu/average.c). */
+static enum tutti_status put_average(struct stream_trial *trial) {
+  const struct stream_program *program = &trial->program;
+  const struct cpu_plan *plan = program->plan;
+  float *memory = trial->run.memory;
+  const struct stream_average average = {
+      .weights = memory + program->weights,
+      .average = memory + program->average,
+      .own = memory + program->own,
+      .floats = (uint32_t)plan->floats,
+      .trained = (uint32_t)plan->trained,
+      .share = 1 / (float)(trial->epoch.epoch - backend_cpu_first_averaged(trial->config) + 1)};
+  backend_cuda_stream_average(&trial->run.place, &average);
+  return backend_cpu_has_norm(plan) ? put_measures(trial) : TUTTI_OK;
+}
+
+/* An array of weights into the place of another. */
+static enum tutti_status put_weights(struct stream_trial *trial, size_t to, size_t from) {
+  float *memory = trial->run.memory;
+  CUDA_TRY(trial->run.context,
+           cudaMemcpyAsync(memory + to, memory + from, trial->program.plan->floats * sizeof(float),
+                           cudaMemcpyDeviceToDevice, trial->run.stream));
+  return TUTTI_OK;
+}
+
 static enum tutti_status put_validation(struct stream_trial *trial) {
   size_t rows = trial->validation.rows.rows;
   backend_cuda_stream_begin(&trial->run.place, trial->train.state, 0, 1);
@@ -161,9 +206,9 @@ static enum tutti_status end_epoch(struct stream_trial *trial) {
   }
   bool go_on = backend_cpu_watch(trial->config, &trial->watch, epoch->epoch, watched, &keep);
   if (keep)
-    CUDA_TRY(trial->run.context,
-             cudaMemcpyAsync(trial->run.memory + trial->program.kept, trial->run.memory + trial->program.weights,
-                             trial->program.plan->floats * sizeof(float), cudaMemcpyDeviceToDevice, trial->run.stream));
+    TUTTI_TRY(trial->run.context, put_weights(trial, trial->program.kept, trial->program.weights));
+  if (is_averaged(trial))
+    TUTTI_TRY(trial->run.context, put_weights(trial, trial->program.weights, trial->program.own));
   epoch->seconds = tutti_clock() - trial->began;
   if (trial->job.progress && !trial->job.progress(trial->job.progress_argument, epoch))
     return backend_cuda_trial_finish(trial, TUTTI_STATE_PRUNED);
@@ -191,5 +236,7 @@ enum tutti_status backend_cuda_trial_go_on(struct stream_trial *trial) {
     return put_steps(trial);
   epoch->train_loss = report->total / (double)trial->train.rows.rows;
   epoch->validation_loss = (double)NAN;
+  if (is_averaged(trial))
+    TUTTI_TRY(trial->run.context, put_average(trial));
   return trial->validation.rows.rows > 0 ? put_validation(trial) : end_epoch(trial);
 }

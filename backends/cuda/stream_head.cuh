@@ -197,6 +197,23 @@ static __global__ void update_pieces(struct stream_update w) {
   }
 }
 
+static __global__ void average_weights(struct stream_average w) {
+  for_all(w.floats, [&](uint32_t i) {
+    const float now = w.weights[i];
+    w.own[i] = now;
+    if (i < w.trained) {
+      const float before = w.average[i], mean = w.share == 1 ? now : before + w.share * (now - before);
+      w.average[i] = mean;
+      w.weights[i] = mean;
+    }
+  });
+}
+
+void backend_cuda_stream_average(const struct stream_place *place, const struct stream_average *what) {
+  const struct stream_average w = *what;
+  STREAM_LAUNCH(average_weights, place, w.floats, w);
+}
+
 void backend_cuda_stream_begin(const struct stream_place *place, struct stream_state *state, double rate,
                                double progress) {
   CUDA_LAUNCH(begin_pass, 1, 1, 0, place->stream, state, rate, progress);

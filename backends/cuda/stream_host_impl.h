@@ -81,6 +81,7 @@ struct stream_program {
   uint32_t piece_count, segment_count;
   /* places, in floats */
   size_t weights, gradients, first, second, kept;
+  size_t average, own; /* of the weights over the last epochs, and they themselves meanwhile; STREAM_NONE: no average */
   size_t view, across, gradient, input_gradient, filter, filter_gradient; /* shared by all nodes */
   size_t partial, products, convolutions;
   size_t state, config, class_weights, pieces_at, starts_at, squares, scales, order, staging, out;
@@ -92,6 +93,7 @@ enum { STREAM_PRODUCT_BYTES = 8 << 20 };
 /* What a block of memory is for. */
 struct stream_purpose {
   bool training;
+  bool averages; /* backend.average */
   const uint32_t *row_counts; /* [row_count_count], the largest first */
   uint32_t row_count_count;
   size_t order;   /* rows whose order is kept */
@@ -125,6 +127,7 @@ struct stream_pass {
   uint32_t rows;
   bool training; /* batch norm by the rows of the batch */
   bool drop;
+  double share; /* of this batch in batch norm's running statistics; 0: as the layer has it */
 };
 enum tutti_status backend_cuda_stream_forward(const struct stream_run *run, const struct stream_pass *pass);
 /* From the gradient that the loss has left in the head's input. */

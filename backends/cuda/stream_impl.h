@@ -216,6 +216,12 @@ struct stream_predict {
   uint32_t op, count, outputs, ld, width, variance;
   float scale, floor;
 };
+/* Weights into their average, of which a new one has this share, and that in their place; own: what they were. */
+struct stream_average {
+  float *weights, *average, *own; /* [floats], of which the first `trained` are averaged */
+  uint32_t floats, trained;
+  float share;
+};
 /* A part of a segment of the weights. */
 struct stream_piece {
   uint32_t offset, size, segment;
@@ -266,6 +272,7 @@ void backend_cuda_stream_begin(const struct stream_place *place, struct stream_s
 /* The second state of an optimiser before the first step. */
 void backend_cuda_stream_start(const struct stream_place *place, const struct cpu_config *config, float *second,
                                uint32_t count);
+void backend_cuda_stream_average(const struct stream_place *place, const struct stream_average *what);
 /* One step of the optimiser. */
 void backend_cuda_stream_update(const struct stream_place *place, const struct stream_update *what);
 

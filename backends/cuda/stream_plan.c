@@ -192,6 +192,8 @@ static void reserve_fixed(struct layout *l, const struct stream_purpose *purpose
     program->first = reserve(l, plan->floats);
     program->second = reserve(l, plan->floats);
     program->kept = reserve(l, plan->floats);
+    program->average = purpose->averages ? reserve(l, plan->floats) : STREAM_NONE;
+    program->own = purpose->averages ? reserve(l, plan->floats) : STREAM_NONE;
     program->squares = reserve(l, 2 * (size_t)program->piece_count);
     program->scales = reserve(l, program->segment_count);
   }

@@ -40,6 +40,7 @@ enum tutti_status backend_cuda_trial_lower(tutti_context *context, struct stream
   add_rows(counts, &count, rows % trial->batch);
   add_rows(counts, &count, validated % trial->evaluated);
   const struct stream_purpose purpose = {.training = true,
+                                         .averages = config->average > 0,
                                          .row_counts = counts,
                                          .row_count_count = count,
                                          .order = rows,

@@ -41,8 +41,8 @@ def flags(setting):
     return [text for key, value in setting.items() for text in (f"--{key}", str(value))]
 
 
-def torch_step(setting, genotype, batch=100):
-    """(parameters, a function that trains one step) of the same network in PyTorch."""
+def torch_network(setting, genotype):
+    """The same network in PyTorch."""
     import torch
     from torch import nn
 
@@ -111,16 +111,23 @@ def torch_step(setting, genotype, batch=100):
                 before, last = last, cell(before, last)
             return self.head(last.mean((2, 3)))
 
+    return Network()
+
+
+def torch_step(setting, genotype, batch=100):
+    """(parameters, a function that trains one step) of the same network in PyTorch."""
+    import torch
+
     torch.set_num_threads(1)
     torch.manual_seed(0)
     x = torch.randn(batch, setting["inputs"], setting["size"], setting["size"]).to(memory_format=torch.channels_last)
     labels = torch.randint(0, 10, (batch,))
-    network = Network().to(memory_format=torch.channels_last)
+    network = torch_network(setting, genotype).to(memory_format=torch.channels_last)
     optimiser = torch.optim.SGD(network.parameters(), 0.025, 0.9, weight_decay=3e-4)
 
     def step():
         optimiser.zero_grad(set_to_none=True)
-        nn.functional.cross_entropy(network(x), labels).backward()
+        torch.nn.functional.cross_entropy(network(x), labels).backward()
         optimiser.step()
 
     return sum(p.numel() for p in network.parameters()), step

@@ -103,6 +103,8 @@ struct emulated_thread *emulated_self(void);
 void *emulated_shared(void);
 /* Wait until so many threads of the block wait at this barrier. */
 void emulated_barrier(unsigned id, unsigned threads);
+/* A fence of the whole system. */
+void emulated_fence(void);
 /* Let others run. */
 void emulated_sleep(void);
 /* The value that lane `lane` of the warp gives. */
@@ -140,7 +142,7 @@ static inline float __int_as_float(int i) {
   return x;
 }
 static inline void __syncthreads(void) { emulated_barrier(0, blockDim.x); }
-static inline void __threadfence_system(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+static inline void __threadfence_system(void) { emulated_fence(); }
 static inline void __nanosleep(unsigned) { emulated_sleep(); }
 static inline unsigned atomicAdd(unsigned *at, unsigned by) { return __atomic_fetch_add(at, by, __ATOMIC_SEQ_CST); }
 static inline double __shfl_xor_sync(unsigned, double value, int by) {

@@ -167,9 +167,10 @@ cudaError_t cudaMalloc(void **memory, size_t bytes) {
     (void)__atomic_sub_fetch(&allocated, bytes, __ATOMIC_SEQ_CST);
     return cudaErrorMemoryAllocation;
   }
-  char *block = aligned_alloc(BEFORE, (bytes + 2 * BEFORE - 1) / BEFORE * BEFORE);
-  if (!block)
+  void *place;
+  if (posix_memalign(&place, BEFORE, bytes + BEFORE) != 0)
     return cudaErrorMemoryAllocation;
+  char *block = place;
   memcpy(block, &bytes, sizeof bytes);
   memset(block + BEFORE, 0xff, bytes);
   *memory = block + BEFORE;
@@ -307,7 +308,7 @@ static void *run_stream(void *argument) {
     free(work);
   }
   (void)pthread_mutex_unlock(&stream->lock);
-  emulated_forget_stacks();
+  emulated_forget();
   return NULL;
 }
 

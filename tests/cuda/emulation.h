@@ -20,7 +20,7 @@ bool emulated_fault(void);
 cudaError_t emulated_run_grid(const struct emulated_launch *launch, uint64_t seed);
 
 /* What this thread of the host keeps for its next launch is given back. */
-void emulated_forget_stacks(void);
+void emulated_forget(void);
 /* A library's work on a stream: run(a copy of argument). */
 cudaError_t emulated_call(cudaStream_t stream, void (*run)(void *argument), const void *argument, size_t size);
 

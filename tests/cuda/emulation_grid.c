@@ -2,6 +2,7 @@
 #include "emulation.h"
 
 #include "fiber.h"
+#include "races.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -35,7 +36,7 @@ struct grid {
   const struct emulated_launch *launch;
   struct grid_thread *threads;
   struct grid_block *blocks;
-  unsigned thread_count, *order;
+  unsigned thread_count, *order, *met; /* met: scratch, of those at a barrier */
   uint64_t random;
   bool slept;
   unsigned rounds;
@@ -44,11 +45,23 @@ struct grid {
 static __thread struct grid_thread *running;
 static __thread struct grid *its_grid;
 
-struct emulated_thread *emulated_self(void) {
-  return &running->self;
-}
+struct emulated_thread *emulated_self(void) { return running ? &running->self : NULL; }
 
 void *emulated_shared(void) { return running->block->shared; }
+
+/* All have come: they can go on. */
+static void open_barrier(const struct grid_thread *last, unsigned id) {
+  unsigned count = 0;
+  for (unsigned i = 0; i < its_grid->thread_count; i++) {
+    struct grid_thread *thread = &its_grid->threads[i];
+    if (thread != last && (thread->block != last->block || thread->barrier != (int)id))
+      continue;
+    thread->barrier = -1;
+    its_grid->met[count++] = i;
+  }
+  if (id < BARRIERS) /* a shuffle orders nothing */
+    races_meet(its_grid->met, count);
+}
 
 static void wait_at(unsigned id, unsigned wanted) {
   struct grid_thread *self = running;
@@ -60,13 +73,16 @@ static void wait_at(unsigned id, unsigned wanted) {
     return;
   }
   barrier->waiting = 0;
-  for (unsigned i = 0; i < its_grid->thread_count; i++)
-    if (its_grid->threads[i].block == self->block && its_grid->threads[i].barrier == (int)id)
-      its_grid->threads[i].barrier = -1;
+  open_barrier(self, id);
   fiber_leave(&self->fiber); /* the last to come is not the first to go */
 }
 
 void emulated_barrier(unsigned id, unsigned threads) { wait_at(id, threads); }
+
+void emulated_fence(void) {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  races_fence((unsigned)(running - its_grid->threads));
+}
 
 void emulated_sleep(void) {
   its_grid->slept = true;
@@ -129,6 +145,8 @@ static cudaError_t run_all(struct grid *grid) {
                     grid->launch->kernel, left);
       return cudaErrorLaunchFailure;
     }
+    if (races_found())
+      return cudaErrorLaunchFailure;
     if (grid->slept && went <= grid->launch->blocks)
       (void)sched_yield();
     if (++grid->rounds % LOOK_ROUNDS == 0 && emulated_fault())
@@ -142,20 +160,25 @@ static cudaError_t run_all(struct grid *grid) {
 static __thread char *kept_stacks;
 static __thread size_t kept_size;
 
-void emulated_forget_stacks(void) {
+static void forget_stacks(void) {
   if (kept_stacks)
     (void)munmap(kept_stacks, kept_size);
   kept_stacks = NULL;
   kept_size = 0;
 }
 
+void emulated_forget(void) {
+  forget_stacks();
+  races_forget();
+}
+
 static char *stacks_of(size_t size) {
 #if defined(__SANITIZE_ADDRESS__)
-  emulated_forget_stacks();
+  forget_stacks();
 #endif
   if (kept_size >= size)
     return kept_stacks;
-  emulated_forget_stacks();
+  forget_stacks();
   char *stack = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (stack == MAP_FAILED)
     return NULL;
@@ -167,15 +190,18 @@ static char *stacks_of(size_t size) {
 cudaError_t emulated_run_grid(const struct emulated_launch *launch, uint64_t seed) {
   struct grid grid = {.launch = launch, .random = seed + 88172645463325252u};
   grid.thread_count = launch->blocks * launch->threads;
-  size_t floats = launch->shared / sizeof(float) + 4;
+  size_t floats = launch->shared / sizeof(float);
   char *stack = stacks_of((size_t)grid.thread_count * FIBER_STACK);
   if (!stack)
     return cudaErrorMemoryAllocation;
   grid.threads = calloc(grid.thread_count, sizeof *grid.threads);
   grid.blocks = calloc(launch->blocks, sizeof *grid.blocks);
   grid.order = calloc(grid.thread_count, sizeof *grid.order);
+  grid.met = calloc(grid.thread_count, sizeof *grid.met);
   for (unsigned b = 0; b < launch->blocks; b++) {
-    grid.blocks[b].shared = aligned_alloc(64, (floats * sizeof(float) + 63) / 64 * 64);
+    /* Not a byte more: AddressSanitizer finds what lies beyond. */
+    if (posix_memalign((void **)&grid.blocks[b].shared, 64, launch->shared + (launch->shared == 0)) != 0)
+      abort();
     for (size_t i = 0; i < floats; i++)
       grid.blocks[b].shared[i] = NAN;
   }
@@ -194,7 +220,12 @@ cudaError_t emulated_run_grid(const struct emulated_launch *launch, uint64_t see
   unsigned kept = _mm_getcsr();
   _mm_setcsr(kept | 0x8040); /* as the kernels are compiled: -ftz=true */
 #endif
+  const struct races_launch watched = {launch->kernel, grid.thread_count, launch->threads, stack,
+                                       (size_t)grid.thread_count * FIBER_STACK};
+  races_begin(&watched);
   cudaError_t error = run_all(&grid);
+  races_end();
+  running = NULL;
 #if defined(__SSE__)
   _mm_setcsr(kept);
 #endif
@@ -203,5 +234,6 @@ cudaError_t emulated_run_grid(const struct emulated_launch *launch, uint64_t see
   free(grid.threads);
   free(grid.blocks);
   free(grid.order);
+  free(grid.met);
   return error;
 }

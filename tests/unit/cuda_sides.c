@@ -17,6 +17,7 @@ tutti_host *host;
 struct tutti_task task;
 tutti_split *train, *validation;
 struct side cpu, twin, cuda;
+const char *emulated_build = "tests/cuda";
 
 void make_side(struct side *side, const char *section, const char *plugin) {
   struct tutti_backend_setup setup = {.size = sizeof setup, .task = &task};
@@ -36,7 +37,7 @@ void emulate(const char *name, const char *value) {
 void open_sides(void (*make_task)(enum tutti_op head), enum tutti_op head) {
   struct tutti_host_facts facts = {.size = sizeof facts};
   char emulated[4096];
-  (void)snprintf(emulated, sizeof emulated, "%s/tests/cuda/.libs", getenv("TUTTI_TEST_BUILDDIR"));
+  (void)snprintf(emulated, sizeof emulated, "%s/%s/.libs", getenv("TUTTI_TEST_BUILDDIR"), emulated_build);
   OK(tutti_context_create(&context));
   OK(tutti_plugin_scan_with(context, getenv("TUTTI_PROGRAM")));
   OK(tutti_plugin_path_add(context, emulated));

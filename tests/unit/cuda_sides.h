@@ -29,6 +29,8 @@ extern struct tutti_task task;
 extern tutti_split *train, *validation;
 extern struct side cpu, twin, cuda; /* twin: cpu again, for what a last bit or two may change */
 
+/* Where backend cuda is taken from, below the build's folder: "tests/cuda" unless a test says another. */
+extern const char *emulated_build;
 /* Open all three for a task that make_task() has made, and close them. */
 void open_sides(void (*make_task)(enum tutti_op head), enum tutti_op head);
 void close_sides(void);

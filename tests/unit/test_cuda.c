@@ -247,6 +247,56 @@ static void test_members(void **state) {
   }
 }
 
+/* --- averages of weights --- */
+
+/* Batch norm between dense layers. */
+static tutti_network *normed(void) {
+  tutti_network *network;
+  uint32_t layer;
+  OK(tutti_network_create(context, task.input, &network));
+  OK(tutti_network_add_dense(context, network, NULL, 0, 13, TUTTI_ACTIVATION_SWISH, &layer));
+  OK(tutti_network_add(context, network, TUTTI_OP_BATCH_NORM, NULL, 1, &layer, NULL, &layer));
+  OK(tutti_network_add_dense(context, network, NULL, layer, 9, TUTTI_ACTIVATION_TANH, &layer));
+  OK(tutti_network_add_head(context, network, layer, &task));
+  return network;
+}
+
+/* The average over the last epochs is validated and kept, batch norms are measured with it, and training goes on from the
+   weights themselves: as backend cpu has it. */
+static void test_average(void **state) {
+  static const char *const trainings_of[] = {
+      "epochs=20 batch_size=16 optimiser=adam learning_rate=0.002 average=0.25",
+      "epochs=21 batch_size=16 optimiser=sgd momentum=0.9 learning_rate=0.0003 average=0.5 keep=last",
+      "epochs=12 batch_size=0 optimiser=adam learning_rate=0.002 average=1 gradient_clip=1",
+      "epochs=12 batch_size=8 optimiser=adam learning_rate=0.001 average=1e-9 keep=last"};
+  (void)state;
+  for (size_t i = 0; i < 8; i++) {
+    const char *training = trainings_of[i % 4];
+    make_task(i < 4 ? TUTTI_OP_HEAD_GAUSSIAN : TUTTI_OP_HEAD_NOMU);
+    tutti_network *network = i < 4 ? normed() : relu_pair();
+    configure(training);
+    compare(training, network, 80 + i, 1e-4);
+    tutti_network_destroy(network);
+  }
+}
+
+/* It differs from what the last epoch leaves, and the training of these epochs does not. */
+static void test_average_differs(void **state) {
+  (void)state;
+  tutti_network *network = relu_pair();
+  configure("epochs=8 batch_size=16 learning_rate=0.01 keep=last");
+  struct tutti_outcome plain = train_side(&cuda, network, 90);
+  double first = cuda.losses[3][1], train_loss = cuda.losses[7][0], validated = cuda.losses[7][1];
+  configure("epochs=8 batch_size=16 learning_rate=0.01 keep=last average=0.5");
+  struct tutti_outcome averaged = train_side(&cuda, network, 90);
+  assert_true(cuda.losses[3][1] == first && cuda.losses[7][0] == train_loss);
+  assert_true(fabs(cuda.losses[7][1] - validated) > 1e-4);
+  assert_false(same_weights(plain.weights, averaged.weights));
+  tutti_tensors_destroy(plain.weights);
+  tutti_tensors_destroy(averaged.weights);
+  tutti_network_destroy(network);
+}
+
 /* --- draws of dropout --- */
 
 /* Dropout, and a path that is dropped. */
@@ -446,7 +496,6 @@ static void test_diverged(void **state) {
 static void test_refused(void **state) {
   static const char *const lacks[][2] = {
       {"optimiser=lbfgs", "backend.optimiser = lbfgs: backend cuda does not have it"},
-      {"average=0.25", "backend.average: backend cuda"},
       {"augment_flip=true", "backend.augment_flip: backend cuda"}};
   (void)state;
   tutti_network *network = hand_made(4);
@@ -526,6 +575,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_trajectories, begin, end),
       cmocka_unit_test_setup_teardown(test_members, begin, end),
+      cmocka_unit_test_setup_teardown(test_average, begin, end),
+      cmocka_unit_test_setup_teardown(test_average_differs, begin, end),
       cmocka_unit_test_setup_teardown(test_draws, begin, end),
       cmocka_unit_test_setup_teardown(test_pool, begin, end),
       cmocka_unit_test_setup_teardown(test_forty, begin, end),

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <tutti/tutti.h>
 
+#include "backends/cpu/cpu_impl.h"
 #include "cuda_sides.h"
 #include "tests/watched.h"
 
@@ -354,6 +355,82 @@ static void test_stream_pool(void **state) {
   emulate("TUTTI_EMULATED_GRAPHS", NULL);
 }
 
+/* --- many of all spaces --- */
+
+/* Networks of the four spaces with four trainings, all at once; then each alone, with its threads in another order. */
+static void test_stream_spaces_together(void **state) {
+  enum { KINDS = sizeof spaces / sizeof spaces[0], SETTINGS = sizeof trainings / sizeof trainings[0], MOST = 40 };
+  static struct cpu_config configs[MOST];
+  static struct tutti_outcome together[MOST];
+  static struct tutti_job jobs[MOST];
+  struct tutti_outcome *outcomes[MOST];
+  const struct tutti_job *pointers[MOST];
+  tutti_network *networks[MOST];
+  tutti_space *opened[KINDS];
+  unsigned ends[MOST] = {0};
+  const char *wanted = getenv("TUTTI_TEST_NETWORKS");
+  const size_t count = wanted ? MOST : KINDS;
+  (void)state;
+  for (size_t s = 0; s < KINDS; s++)
+    opened[s] = open_space(spaces[s].plugin, spaces[s].set);
+  for (size_t i = 0; i < count; i++) {
+    configure(trainings[(i + i / KINDS) % SETTINGS]);
+    configs[i] = *(const struct cpu_config *)tutti_config_values(cuda.config);
+    configs[i].epochs = 1 + (int64_t)i % 2;
+    networks[i] = sample(opened[i % KINDS], "networks of test_cuda_stream, together", i);
+    jobs[i] = job_of(&cuda, networks[i], i);
+    jobs[i].config = &configs[i];
+    jobs[i].progress = NULL;
+    together[i] = (struct tutti_outcome){.size = sizeof together[i]};
+    outcomes[i] = &together[i];
+    pointers[i] = &jobs[i];
+  }
+  OK(tutti_backend_train_many(context, cuda.backend, count, pointers, outcomes, count_end, ends));
+  emulate("TUTTI_EMULATED_SEED", "7");
+  emulate("TUTTI_EMULATED_BLOCKS", "1");
+  make_cuda_again("together");
+  for (size_t i = 0; i < count; i++) {
+    struct tutti_outcome alone = {.size = sizeof alone};
+    OK(tutti_backend_train(context, cuda.backend, &jobs[i], &alone));
+    assert_int_equal(ends[i], 1);
+    assert_int_equal(together[i].state, TUTTI_STATE_FINISHED);
+    assert_int_equal(together[i].best_epoch, alone.best_epoch);
+    if (!same_weights(together[i].weights, alone.weights))
+      fail_msg("network %zu has other weights alone than among %zu others", i, count - 1);
+    tutti_tensors_destroy(alone.weights);
+    tutti_tensors_destroy(together[i].weights);
+    tutti_network_destroy(networks[i]);
+  }
+  for (size_t s = 0; s < KINDS; s++)
+    tutti_space_destroy(opened[s]);
+  emulate("TUTTI_EMULATED_SEED", NULL);
+  emulate("TUTTI_EMULATED_BLOCKS", NULL);
+}
+
+/* --- averages of weights --- */
+
+/* The average is validated, kept, and measured by its own batch norms, and training goes on from the weights themselves. */
+static void test_stream_average(void **state) {
+  static const char *const trainings_of[] = {
+      "epochs=6 batch_size=8 optimiser=sgd momentum=0.9 learning_rate=0.01 average=0.5 keep=last",
+      "epochs=6 batch_size=8 optimiser=adam learning_rate=0.002 epsilon=1e-3 average=0.6",
+      "epochs=4 batch_size=8 optimiser=sgd learning_rate=0.01 average=1 augment_flip=true"};
+  (void)state;
+  for (size_t i = 0; i < 3; i++) {
+    tutti_network *network = hand_made(5);
+    configure(trainings_of[i]);
+    compare(trainings_of[i], network, 20 + i, 1e-4);
+    /* It is another result than without. */
+    struct tutti_outcome averaged = train_side(&cuda, network, 20 + i);
+    configure("epochs=6 batch_size=8 optimiser=sgd momentum=0.9 learning_rate=0.01 keep=last");
+    struct tutti_outcome plain = train_side(&cuda, network, 20 + i);
+    assert_false(same_weights(plain.weights, averaged.weights));
+    tutti_tensors_destroy(plain.weights);
+    tutti_tensors_destroy(averaged.weights);
+    tutti_network_destroy(network);
+  }
+}
+
 /* --- jobs that come while others train --- */
 
 static struct coming coming;
@@ -574,6 +651,8 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_stream_honours, begin, end),
       cmocka_unit_test_setup_teardown(test_stream_own_convolutions, begin, end),
       cmocka_unit_test_setup_teardown(test_stream_pool, begin, end),
+      cmocka_unit_test_setup_teardown(test_stream_spaces_together, begin, end),
+      cmocka_unit_test_setup_teardown(test_stream_average, begin, end),
       cmocka_unit_test_setup_teardown(test_stream_queue, begin, end),
       cmocka_unit_test_setup_teardown(test_stream_stopped, begin, end),
       cmocka_unit_test_setup_teardown(test_stream_diverged, begin, end),
