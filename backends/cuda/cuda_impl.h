@@ -41,7 +41,7 @@ struct cuda_program {
   struct cuda_segment *segments; /* those that are trained */
   uint32_t node_count, edge_count, segment_count;
   struct cuda_fit fit;
-  size_t far; /* floats in the device's memory for arrays that are not shared */
+  size_t far;    /* floats in the device's memory for arrays that are not shared */
   bool averages; /* backend.average */
   struct cuda_place weights, gradients, first, second;
   struct cpu_attributes head;

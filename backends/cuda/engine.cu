@@ -96,7 +96,7 @@ CUDA_PHASE double validate(const struct block &b, const struct cuda_job &job) {
 }
 
 /* Take the weights into their average over `count` epochs, and measure batch norms with that over all rows
-   (backends/cpu/average.c). mean: the block with the average for its weights. */
+   (backends/cpu/average.c). mean: the block with the average for its weights, which are read after the next meeting. */
 CUDA_PHASE void take_average(const struct block &b, const struct block &mean, const struct cuda_job &job,
                              uint32_t count) {
   const float share = 1 / (float)count;
@@ -104,7 +104,6 @@ CUDA_PHASE void take_average(const struct block &b, const struct block &mean, co
     const float now = b.weights[i], before = mean.weights[i];
     mean.weights[i] = count == 1 ? now : before + share * (now - before);
   });
-  meet();
   for (uint32_t begin = 0; job.measures && begin < job.train.rows; begin += job.batch) {
     const uint32_t rows = job.train.rows - begin < job.batch ? job.train.rows - begin : job.batch;
     gather(mean, job.train, NULL, begin, rows);
@@ -135,6 +134,7 @@ CUDA_PHASE void judge(const struct cuda_job &job, struct state *s, struct cuda_r
 
 /* --- a job --- */
 
+/* What it writes is read after the next meeting. */
 CUDA_PHASE void begin_job(const struct block &b, const struct cuda_job &job) {
   float *first = at(b, job.first), *second = at(b, job.second);
   const float start = start_of(job.config);
@@ -153,7 +153,6 @@ CUDA_PHASE void begin_job(const struct block &b, const struct cuda_job &job) {
     s->end = CUDA_GOES_ON;
     s->stop[0] = s->stop[1] = 0;
   }
-  meet();
 }
 
 /* The gradient of all rows, without dropout. */
@@ -166,7 +165,6 @@ CUDA_PHASE void differentiate(const struct block &b, const struct cuda_job &job)
     draw_artificial(b, job, job.train.rows, 0);
   forward(b, job.node_count, all, pass);
   const double loss = loss_of(b, job.node_count, job.train, NULL, 0, job.train.rows, true);
-  meet();
   backward(b, job.node_count, all);
   each(job.floats, [&](uint32_t i) { job.result[i] = b.gradients[i]; });
   if (threadIdx.x == 0)

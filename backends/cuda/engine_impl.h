@@ -125,8 +125,8 @@ struct cuda_job {
   float *memory;                                       /* of this job: where places that are not shared lie */
   struct cuda_place weights, gradients, first, second; /* [floats] */
   float *kept;                                         /* [floats]: the weights to begin with, and then those to keep */
-  float *average; /* [floats]: weights averaged over the last epochs; or NULL */
-  uint32_t measures; /* with these, batch norms are measured anew */
+  float *average;                                      /* [floats]: weights averaged over the last epochs; or NULL */
+  uint32_t measures;                                   /* with these, batch norms are measured anew */
   float *result;   /* [floats]: at last those that were kept, or the gradient; in the host's memory */
   uint32_t *order; /* [2][rows of train] */
   struct cuda_rows train, validation;

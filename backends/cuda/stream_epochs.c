@@ -149,9 +149,8 @@ static enum tutti_status put_average(struct stream_trial *trial) {
 /* An array of weights into the place of another. */
 static enum tutti_status put_weights(struct stream_trial *trial, size_t to, size_t from) {
   float *memory = trial->run.memory;
-  CUDA_TRY(trial->run.context,
-           cudaMemcpyAsync(memory + to, memory + from, trial->program.plan->floats * sizeof(float),
-                           cudaMemcpyDeviceToDevice, trial->run.stream));
+  CUDA_TRY(trial->run.context, cudaMemcpyAsync(memory + to, memory + from, trial->program.plan->floats * sizeof(float),
+                                               cudaMemcpyDeviceToDevice, trial->run.stream));
   return TUTTI_OK;
 }
 

@@ -345,8 +345,7 @@ static void forward_norm(const struct stream_run *run, size_t index, const struc
                                    .beta = node->bias == CPU_NONE ? NULL : weights + node->bias,
                                    .running_mean = weights + node->mean,
                                    .running_variance = weights + node->variance,
-                                   .momentum =
-                                       (float)(pass->share > 0 ? pass->share : node->attributes->momentum),
+                                   .momentum = (float)(pass->share > 0 ? pass->share : node->attributes->momentum),
                                    .epsilon = node->attributes->epsilon};
   if (pass->training)
     backend_cuda_stream_columns(&run->place, &columns, STREAM_MOMENTS);

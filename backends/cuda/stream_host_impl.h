@@ -93,7 +93,7 @@ enum { STREAM_PRODUCT_BYTES = 8 << 20 };
 /* What a block of memory is for. */
 struct stream_purpose {
   bool training;
-  bool averages; /* backend.average */
+  bool averages;              /* backend.average */
   const uint32_t *row_counts; /* [row_count_count], the largest first */
   uint32_t row_count_count;
   size_t order;   /* rows whose order is kept */

@@ -28,7 +28,8 @@ bool darts_parse(const char *text, struct darts_genotype *g) {
     char name[8];
     int used = 0, op = 0;
     struct darts_edge *edge = &g->cells[e / DARTS_EDGES][e % DARTS_EDGES];
-    if (sscanf(text, "%u:%7[a-z0-9]%n", &edge->input, name, &used) != 2 || edge->input >= (uint32_t)(e % DARTS_EDGES) / 2 + 2)
+    if (sscanf(text, "%u:%7[a-z0-9]%n", &edge->input, name, &used) != 2 ||
+        edge->input >= (uint32_t)(e % DARTS_EDGES) / 2 + 2)
       return false;
     while (edge_ops[op] && strcmp(edge_ops[op], name) != 0)
       op++;

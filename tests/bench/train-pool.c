@@ -67,8 +67,8 @@ static enum tutti_status read_rows(tutti_context *context, const char *path, siz
   if (file)
     (void)fclose(file);
   if (got < count)
-    return TUTTI_FAIL(context, TUTTI_ERROR_IO, "%s: expected %zu rows of %zu numbers in float32, found %zu", path, count,
-                      features + 1, got);
+    return TUTTI_FAIL(context, TUTTI_ERROR_IO, "%s: expected %zu rows of %zu numbers in float32, found %zu", path,
+                      count, features + 1, got);
   return TUTTI_OK;
 }
 
@@ -154,8 +154,7 @@ static enum tutti_status make_member(struct pool *pool, const struct setting *s,
   TUTTI_TRY(context, s->images ? make_image_network(pool, s, index, &member->network)
                                : draw_network(pool, s, s->alike ? 0 : index, &member->network));
   draw_training(s, member, index);
-  TUTTI_TRY(context,
-            tutti_config_create(context, &tutti_backend_descriptor(pool->backend)->params, &member->config));
+  TUTTI_TRY(context, tutti_config_create(context, &tutti_backend_descriptor(pool->backend)->params, &member->config));
   TUTTI_TRY(context, set(pool, member, "epochs", "%.0f", (double)epochs));
   TUTTI_TRY(context, set(pool, member, "batch_size", "%.0f", (double)member->batch));
   TUTTI_TRY(context, set(pool, member, "learning_rate", "%.17g", member->rate));
@@ -201,6 +200,8 @@ static enum tutti_status make_members(struct pool *pool, const struct setting *s
 
 /* --- training --- */
 
+static void nobody(void *argument, size_t index) { (void)argument, (void)index; }
+
 static enum tutti_status train(struct pool *pool, double *seconds) {
   tutti_context *context = pool->context;
   const struct tutti_job **jobs = NULL;
@@ -213,7 +214,7 @@ static enum tutti_status train(struct pool *pool, double *seconds) {
     outcomes[i] = &pool->members[i].outcome;
   }
   double begin = bench_seconds(CLOCK_MONOTONIC);
-  TUTTI_TRY_OUT(context, tutti_backend_train_many(context, pool->backend, pool->count, jobs, outcomes, NULL, NULL));
+  TUTTI_TRY_OUT(context, tutti_backend_train_many(context, pool->backend, pool->count, jobs, outcomes, nobody, NULL));
   *seconds = bench_seconds(CLOCK_MONOTONIC) - begin;
 out:
   tutti_free(jobs);
@@ -226,10 +227,11 @@ static enum tutti_status describe(struct pool *pool, long epochs) {
     const struct member *member = &pool->members[i];
     char *json;
     TUTTI_TRY(pool->context, tutti_network_print(pool->context, member->network, &json));
-    printf("%s{\"epochs\": %ld, \"batch_size\": %ld, \"learning_rate\": %.17g, \"optimiser\": \"%s\", \"parameters\": %zu, "
+    printf("%s{\"epochs\": %ld, \"batch_size\": %ld, \"learning_rate\": %.17g, \"optimiser\": \"%s\", \"parameters\": "
+           "%zu, "
            "\"network\": %s}%s\n",
-           i == 0 ? "[" : "", epochs, member->batch, member->rate, member->optimiser, tutti_network_parameters(member->network), json,
-           i + 1 < pool->count ? "," : "]");
+           i == 0 ? "[" : "", epochs, member->batch, member->rate, member->optimiser,
+           tutti_network_parameters(member->network), json, i + 1 < pool->count ? "," : "]");
     tutti_free(json);
   }
   return TUTTI_OK;

@@ -46,7 +46,8 @@ def weights_of(jax, layers, key):
         if layer["op"] == "dense":
             key, own = jax.random.split(key)
             size = widths[inputs[0]], layer["units"]
-            weights[label] = jax.random.normal(own, size) * (2 / sum(size)) ** 0.5, jax.numpy.zeros(size[1])
+            most = (6 / sum(size)) ** 0.5
+            weights[label] = jax.random.uniform(own, size, minval=-most, maxval=most), jax.numpy.zeros(size[1])
         widths[label] = layer["units"] if layer["op"] == "dense" else layer["shape"][2] if layer["op"] == "input" else widths[inputs[0]]
     return weights
 
@@ -62,7 +63,7 @@ def all_by_vmap(jax, members, rows):
     def loss_of(weights, inputs, targets):
         out = forward(jax, layers, weights, inputs)
         variance = jax.nn.softplus(out[:, 1:]) + 1e-6
-        return (0.5 * jnp.log(variance) + (out[:, :1] - targets) ** 2 / (2 * variance)).mean()
+        return (0.5 * jnp.log(2 * jnp.pi * variance) + (out[:, :1] - targets) ** 2 / (2 * variance)).mean()
 
     def step(state, picked, rate):
         weights, first, second, number = state

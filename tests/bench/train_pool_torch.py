@@ -12,6 +12,8 @@ optimisers on both sides:
 PyTorch takes a GPU if it finds one, else the processor. --plugins with the tests' emulated GPU and --tiny show that both sides
 run and do the same work; then the ratio says nothing. Without a CUDA device or PyTorch it says so and leaves with 77.
 """
+import functools
+import math
 import statistics
 import sys
 import time
@@ -27,23 +29,28 @@ def activation_of(torch, name):
             "sigmoid": torch.sigmoid, "softplus": f.softplus, "softsign": f.softsign, "swish": f.silu, "tanh": torch.tanh}[name]
 
 
-def network_of(torch, layers):
-    """The network of tutti's JSON, up to the head's inputs."""
+@functools.cache
+def graph_class(torch):
+    """Networks of tutti's JSON, up to the head's inputs. vmap wants one class for all."""
 
     class Graph(torch.nn.Module):
-        def __init__(self):
+        def __init__(self, layers):
             super().__init__()
+            self.layers = layers
             self.dense = torch.nn.ModuleDict()
             widths = {}
             for layer in layers:
                 label, inputs = layer["label"], layer.get("inputs", [])
                 if layer["op"] == "dense":
-                    self.dense[label.replace("/", "_")] = torch.nn.Linear(widths[inputs[0]], layer["units"])
+                    linear = torch.nn.Linear(widths[inputs[0]], layer["units"])
+                    torch.nn.init.xavier_uniform_(linear.weight)
+                    torch.nn.init.zeros_(linear.bias)
+                    self.dense[label.replace("/", "_")] = linear
                 widths[label] = layer["units"] if layer["op"] == "dense" else layer["shape"][2] if layer["op"] == "input" else widths[inputs[0]]
 
         def forward(self, x):
             values = {}
-            for layer in layers:
+            for layer in self.layers:
                 label = layer["label"]
                 inputs = [values[name] for name in layer.get("inputs", [])]
                 if layer["op"] == "input":
@@ -59,12 +66,18 @@ def network_of(torch, layers):
                 else:
                     raise SystemExit(f"op {layer['op']}: not one of space dense-skip")
 
-    return Graph()
+            raise SystemExit("the network has no head")
+
+    return Graph
+
+
+def network_of(torch, layers):
+    return graph_class(torch)(layers)
 
 
 def likelihood(torch, out, y):
     variance = torch.nn.functional.softplus(out[..., 1:]) + 1e-6
-    return (0.5 * torch.log(variance) + (out[..., :1] - y) ** 2 / (2 * variance)).mean((-2, -1))
+    return (0.5 * torch.log(2 * math.pi * variance) + (out[..., :1] - y) ** 2 / (2 * variance)).mean((-2, -1))
 
 
 def optimiser_of(torch, name, parameters, rate):

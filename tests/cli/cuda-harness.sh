@@ -26,10 +26,10 @@ run_whole() {
   [ "$(compgen -G "whole/trials/*/validation.npy" | wc -l)" = "$count" ] || complain "expected $count trials"
 }
 
-# expect_same FOLDER WHY: its networks are those of the folder whole, to the bit.
+# expect_same FOLDER WHY: its networks, what they predict, and the ensemble are those of the folder whole, to the bit.
 expect_same() {
   local file
-  for file in whole/trials/*/validation.npy whole/trials/*/weights.safetensors; do
+  for file in whole/ensemble.json whole/trials/*/{validation,test}.npy whole/trials/*/weights.safetensors; do
     checks=$((checks + 1))
     cmp -s "$file" "$1/${file#whole/}" || complain "$file is another one $2"
   done

@@ -2,6 +2,8 @@
    order; device memory is the host's, counted against a limit. */
 #include "emulation.h"
 
+#include "races.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <time.h>
@@ -198,11 +200,14 @@ cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total) {
 cudaError_t cudaHostAlloc(void **memory, size_t bytes, unsigned flags) {
   (void)flags;
   *memory = calloc(1, bytes);
+  if (*memory)
+    races_share(*memory, bytes);
   return *memory ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 
 cudaError_t cudaFreeHost(void *memory) {
   wait_for_kernels();
+  races_share(memory, 0);
   free(memory);
   return cudaSuccess;
 }

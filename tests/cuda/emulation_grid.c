@@ -45,7 +45,9 @@ struct grid {
 static __thread struct grid_thread *running;
 static __thread struct grid *its_grid;
 
-struct emulated_thread *emulated_self(void) { return running ? &running->self : NULL; }
+struct emulated_thread *emulated_self(void) {
+  return running ? &running->self : NULL;
+}
 
 void *emulated_shared(void) { return running->block->shared; }
 

@@ -69,6 +69,15 @@ static void by_host(enum faulty kind, float *memory, unsigned *flag) {
   memory[threadIdx.x] += 1;
 }
 
+/* flag[1 ..]: a number of each thread. */
+static void results(unsigned *flag) {
+  const unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
+  flag[1 + at] = at;
+  __threadfence_system();
+  if (threadIdx.x == 0)
+    *(volatile unsigned *)flag = 1;
+}
+
 static void unwritten(float *memory) {
   SHARED(shared);
   memory[blockIdx.x * blockDim.x + threadIdx.x] = shared[threadIdx.x];
@@ -105,6 +114,9 @@ static __global__ void faulty(enum faulty kind, float *memory, unsigned *flag) {
   case FAULTY_UNFENCED:
   case FAULTY_DEAF:
     by_host(kind, memory, flag);
+    break;
+  case FAULTY_RESULTS:
+    results(flag);
     break;
   case FAULTY_UNWRITTEN:
     unwritten(memory);

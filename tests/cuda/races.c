@@ -10,12 +10,14 @@
 
    What orders accesses is what does so on a device: barriers, for those who meet there; and from one thread to another by
    way of the host, a fence of the whole system before a volatile write, and one behind a volatile read. A shuffle orders
-   nothing. Words are of four bytes. Launches are watched one by one: what two of them do to each other is not seen. */
+   nothing. Who writes volatile memory tells the host that its block's numbers are there: so it has to know of what others
+   of the block have written to the host's memory. Words are of four bytes. Launches are watched one by one: what two of them do to each other is not seen. */
 #include "races.h"
 
 #include "cuda_runtime.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 
 enum { PAGE_BITS = 12, PAGE_WORDS = 1 << (PAGE_BITS - 2), NOBODY = -1 };
@@ -47,6 +49,7 @@ struct watched {
   unsigned clock;
   struct knowledge *known, *fenced; /* fenced: when it last made a fence, or NULL */
   bool heard;                       /* it read what the host may have written, since then */
+  struct access told;               /* its last write to the host's memory */
 };
 
 struct watch {
@@ -59,6 +62,14 @@ struct watch {
   struct page *last;
   unsigned found;
 };
+
+/* Memory of the host that the device sees. */
+enum { MOST_SHARED = 1024 };
+static struct {
+  uintptr_t from;
+  size_t bytes;
+} shared[MOST_SHARED];
+static size_t shared_count;
 
 static __thread struct watch watch;
 /* In a launch, and not in what follows from a report. */
@@ -133,6 +144,32 @@ void races_fence(unsigned self) {
 }
 
 /* --- memory --- */
+
+void races_share(const void *memory, size_t bytes) {
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  size_t i = 0;
+  (void)pthread_mutex_lock(&lock);
+  while (i < shared_count && shared[i].from != (bytes ? 0 : (uintptr_t)memory))
+    i++;
+  if (i == MOST_SHARED)
+    abort();
+  if (i < shared_count || bytes) {
+    __atomic_store_n(&shared[i].bytes, bytes, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&shared[i].from, bytes ? (uintptr_t)memory : 0, __ATOMIC_SEQ_CST);
+  }
+  if (i == shared_count && bytes)
+    __atomic_store_n(&shared_count, i + 1, __ATOMIC_SEQ_CST);
+  (void)pthread_mutex_unlock(&lock);
+}
+
+static bool is_shared(uintptr_t address) {
+  size_t count = __atomic_load_n(&shared_count, __ATOMIC_ACQUIRE);
+  for (size_t i = 0; i < count; i++)
+    if (address - __atomic_load_n(&shared[i].from, __ATOMIC_RELAXED) <
+        __atomic_load_n(&shared[i].bytes, __ATOMIC_RELAXED))
+      return true;
+  return false;
+}
 
 static struct page *place_of(struct page *pages, size_t room, uintptr_t number) {
   size_t i = (size_t)(number * 0x9e3779b97f4a7c15u >> 20) % room;
@@ -246,6 +283,8 @@ static void note(const void *memory, size_t bytes, bool writes, const void *plac
   unsigned self;
   if (!self_number(&self) || from - (uintptr_t)watch.launch.stacks < watch.launch.stack_bytes)
     return;
+  if (writes && is_shared(from))
+    watch.threads[self].told = (struct access){(int)self, watch.threads[self].clock, place};
   for (uintptr_t word = from / 4; word <= (from + bytes - 1) / 4; word++)
     if (writes)
       note_write(word_at(4 * word), self, 4 * word, place);
@@ -264,7 +303,7 @@ void races_begin(const struct races_launch *launch) {
   if (!watch.threads)
     abort();
   for (unsigned i = 0; i < launch->threads; i++)
-    watch.threads[i] = (struct watched){.clock = 1, .known = know_nothing()};
+    watch.threads[i] = (struct watched){.clock = 1, .known = know_nothing(), .told = {NOBODY, 0, NULL}};
   watching = true;
 }
 
@@ -300,10 +339,15 @@ static void hear(const void *at) {
   if (self_number(&self))
     watch.threads[self].heard = true;
 }
-static void tell(const void *at) {
+static void tell(const void *at, const void *place) {
   unsigned self;
-  (void)at;
-  if (self_number(&self) && watch.threads[self].fenced)
+  if (!self_number(&self))
+    return;
+  const unsigned first = self / watch.launch.block * watch.launch.block;
+  for (unsigned i = first; i < first + watch.launch.block && is_shared((uintptr_t)at); i++)
+    if (!is_behind(self, watch.threads[i].told))
+      report((uintptr_t)at, true, watch.threads[i].told, self, true, place);
+  if (watch.threads[self].fenced)
     learn(watch.host, watch.threads[self].fenced);
 }
 
@@ -323,9 +367,9 @@ static void tell(const void *at) {
   void __tsan_unaligned_read##bytes(const void *at) { note(at, bytes, false, CALLER); }                                \
   void __tsan_unaligned_write##bytes(void *at) { note(at, bytes, true, CALLER); }                                      \
   void __tsan_volatile_read##bytes(const void *at) { hear(at); }                                                       \
-  void __tsan_volatile_write##bytes(void *at) { tell(at); }                                                            \
+  void __tsan_volatile_write##bytes(void *at) { tell(at, CALLER); }                                                    \
   void __tsan_unaligned_volatile_read##bytes(const void *at) { hear(at); }                                             \
-  void __tsan_unaligned_volatile_write##bytes(void *at) { tell(at); }
+  void __tsan_unaligned_volatile_write##bytes(void *at) { tell(at, CALLER); }
 
 ACCESS(1)
 ACCESS(2)

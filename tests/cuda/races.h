@@ -18,6 +18,8 @@ void races_end(void);
 void races_meet(const unsigned *threads, unsigned count);
 /* This one has made a fence of the whole system. */
 void races_fence(unsigned thread);
+/* This is memory of the host that the device sees; bytes 0: no longer. */
+void races_share(const void *memory, size_t bytes);
 /* Has this launch had a race? */
 bool races_found(void);
 /* What this thread of the host keeps for its next launch is given back. */

@@ -190,6 +190,66 @@ static void test_many(void **state) {
   tutti_space_destroy(space);
 }
 
+/* --- ends before the last epoch --- */
+
+/* A loss of a mini-batch that is not finite, and one of the validation rows. */
+static void test_diverged(void **state) {
+  static const char *const trainings[] = {"epochs=3 batch_size=5 optimiser=sgd learning_rate=1e30",
+                                          "epochs=3 batch_size=0 optimiser=sgd learning_rate=1e30"};
+  uint32_t layer;
+  tutti_network *network;
+  (void)state;
+  make_task(TUTTI_OP_HEAD_LINEAR);
+  OK(tutti_network_create(context, task.input, &network));
+  OK(tutti_network_add_dense(context, network, NULL, 0, 5, TUTTI_ACTIVATION_RELU, &layer));
+  OK(tutti_network_add_head(context, network, layer, &task));
+  for (size_t i = 0; i < 2; i++) {
+    struct tutti_outcome outcome = {.size = sizeof outcome};
+    configure(trainings[i]);
+    struct tutti_job job = job_of(network, 3);
+    cuda.epochs = 0;
+    OK(tutti_backend_train(context, cuda.backend, &job, &outcome));
+    assert_int_equal(outcome.state, TUTTI_STATE_FAILED);
+  }
+  tutti_network_destroy(network);
+}
+
+static void test_stopped(void **state) {
+  struct tutti_outcome outcome = {.size = sizeof outcome};
+  (void)state;
+  configure("epochs=9 batch_size=5");
+  tutti_network *network = every_op(7);
+  struct tutti_job job = job_of(network, 3);
+  cuda.epochs = 0;
+  cuda.stop_after = 2;
+  OK(tutti_backend_train(context, cuda.backend, &job, &outcome));
+  assert_int_equal(outcome.state, TUTTI_STATE_PRUNED);
+  tutti_tensors_destroy(outcome.weights);
+  tutti_network_destroy(network);
+}
+
+static bool cancel(void *argument, const struct tutti_epoch *epoch) {
+  (void)argument, (void)epoch;
+  tutti_cancel(context);
+  return true;
+}
+
+/* One that reports cancels all; the other, which does not, finds that between two steps. */
+static void test_cancelled(void **state) {
+  struct tutti_outcome both[2] = {{.size = sizeof both[0]}, {.size = sizeof both[0]}};
+  struct tutti_outcome *const outcomes[2] = {&both[0], &both[1]};
+  (void)state;
+  configure("epochs=1000 batch_size=5");
+  tutti_network *network = every_op(7);
+  struct tutti_job first = job_of(network, 3), second = job_of(network, 4);
+  const struct tutti_job *const jobs[2] = {&first, &second};
+  first.progress = cancel;
+  second.progress = NULL;
+  assert_int_equal(tutti_backend_train_many(context, cuda.backend, 2, jobs, outcomes, NULL, NULL),
+                   TUTTI_ERROR_CANCELLED);
+  tutti_network_destroy(network);
+}
+
 /* --- networks of images --- */
 
 static const struct {
@@ -230,6 +290,9 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_prestate_setup_teardown(test_tables, begin, end, tables_kind),
       cmocka_unit_test_prestate_setup_teardown(test_many, begin, end, tables_kind),
+      cmocka_unit_test_prestate_setup_teardown(test_diverged, begin, end, tables_kind),
+      cmocka_unit_test_prestate_setup_teardown(test_stopped, begin, end, tables_kind),
+      cmocka_unit_test_prestate_setup_teardown(test_cancelled, begin, end, tables_kind),
       cmocka_unit_test_prestate_setup_teardown(test_images, begin, end, images_kind),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

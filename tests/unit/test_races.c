@@ -30,6 +30,7 @@ static const struct {
     {FAULTY_HOST, "by way of the host", cudaSuccess},
     {FAULTY_UNFENCED, "by way of the host, without the first fence", cudaErrorLaunchFailure},
     {FAULTY_DEAF, "by way of the host, without the second fence", cudaErrorLaunchFailure},
+    {FAULTY_RESULTS, "results for the host that nobody waits for", cudaErrorLaunchFailure},
 };
 
 static void test_kernels(void **state) {
@@ -39,18 +40,21 @@ static void test_kernels(void **state) {
     for (unsigned order = 1; order <= ORDERS; order++) {
       char seed[16];
       float *memory;
-      unsigned flag = 0;
+      unsigned *flag;
       cudaStream_t stream;
       (void)snprintf(seed, sizeof seed, "%u", order);
       assert_int_equal(setenv("TUTTI_EMULATED_SEED", seed, 1), 0);
       assert_int_equal(cudaMalloc((void **)&memory, BLOCKS * THREADS * sizeof *memory), cudaSuccess);
       assert_int_equal(cudaStreamCreateWithFlags(&stream, 0), cudaSuccess);
-      faulty_launch(stream, kernels[k].kind, BLOCKS, THREADS, memory, &flag);
+      assert_int_equal(cudaHostAlloc((void **)&flag, (1 + BLOCKS * THREADS) * sizeof *flag, cudaHostAllocMapped),
+                       cudaSuccess);
+      faulty_launch(stream, kernels[k].kind, BLOCKS, THREADS, memory, flag);
       cudaError_t result = cudaStreamSynchronize(stream);
       if (result != kernels[k].result)
         fail_msg("%s, order %u: %s", kernels[k].name, order, cudaGetErrorString(result));
       assert_int_equal(cudaStreamDestroy(stream), cudaSuccess);
       assert_int_equal(cudaFree(memory), cudaSuccess);
+      assert_int_equal(cudaFreeHost(flag), cudaSuccess);
     }
 }
 
