@@ -589,6 +589,7 @@ benches += %D%/bench/train-pool
 tests_bench_train_pool_SOURCES = %D%/bench/train-pool.c %D%/bench/bench.c %D%/bench/bench.h
 tests_bench_train_pool_SOURCES += %D%/bench/darts.c %D%/bench/darts.h
 EXTRA_DIST += %D%/bench/train_pool_peers.py %D%/bench/train_pool_torch.py %D%/bench/train_pool_jax.py
+EXTRA_DIST += %D%/bench/predict_pool.py
 benches += %D%/bench/load
 tests_bench_load_SOURCES = %D%/bench/load.c %D%/bench/bench.c %D%/bench/bench.h
 EXTRA_DIST += %D%/bench/load_pandas.py

@@ -12,6 +12,7 @@
    (1024 MiB), TUTTI_EMULATED_TAKEN (0 MiB, by other programs), TUTTI_EMULATED_SEED (1, of the order of fibers),
    TUTTI_EMULATED_THREADS (64, the most of a block that
    compute), TUTTI_EMULATED_BLOCKS (2, to a multiprocessor), TUTTI_EMULATED_GRAPHS (1; 0: nothing can be captured),
+   TUTTI_EMULATED_RACES (fail: a launch that races fails, where the process would end; races.c),
    TUTTI_EMULATED_FAULT (set: a launch fails; a path: a kernel that begins or runs fails when that file is there, which
    it removes), TUTTI_EMULATED_LOG (a file that each process which begins with a device adds a line to: the device and
    its number). */
