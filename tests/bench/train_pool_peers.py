@@ -8,7 +8,11 @@ import random
 import subprocess
 import tempfile
 
-import numpy as np
+try:
+    import numpy as np
+except ImportError as error:
+    print(f"nothing to compare with: {error}")
+    raise SystemExit(77) from None
 
 
 def options_of(description):
@@ -78,7 +82,8 @@ class Program:
     def run(self, *arguments):
         done = subprocess.run([*self.command, *map(str, arguments)], text=True, capture_output=True, check=False)
         if done.returncode != 0:
-            raise SystemExit(f"nothing to compare: {(done.stderr.strip().splitlines() or [done.returncode])[-1]}")
+            print(f"nothing to compare: {(done.stderr.strip().splitlines() or [done.returncode])[-1]}")
+            raise SystemExit(77)
         return json.loads(done.stdout)
 
 

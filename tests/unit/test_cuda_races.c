@@ -158,6 +158,15 @@ static void test_tables(void **state) {
   tutti_network *network = every_op(150); /* of which a block's shared memory has no room for all */
   use(network, "epochs=1 batch_size=0");
   tutti_network_destroy(network);
+  network = every_op(6); /* without validation rows */
+  struct tutti_job job = job_of(network, 3);
+  job.validation = NULL;
+  struct tutti_outcome outcome = {.size = sizeof outcome};
+  cuda.epochs = 0;
+  OK(tutti_backend_train(context, cuda.backend, &job, &outcome));
+  assert_int_equal(outcome.state, TUTTI_STATE_FINISHED);
+  tutti_tensors_destroy(outcome.weights);
+  tutti_network_destroy(network);
 }
 
 /* Jobs of different sizes, of which a block takes one after the other. */
