@@ -39,7 +39,7 @@ CPU_INLINE uint32_t backend_cpu_first_averaged(const struct cpu_config *c) {
   double epochs = (double)c->epochs, last = floor(c->average * epochs + 0.5);
   if (c->average == 0)
     return (uint32_t)c->epochs + 1;
-  return (uint32_t)(epochs - fmax(1, last)) + 1;
+  return (uint32_t)(epochs - fmax(1.0, last)) + 1;
 }
 
 /* After an epoch with this loss, which is finite: are its weights to be kept? False: stop. */
