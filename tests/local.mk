@@ -72,7 +72,7 @@ emulated_libs = %D%/cuda/libhost.la %D%/cuda/libdevice.la libbackendcpu.la -lm -
 check_LTLIBRARIES += %D%/cuda/backend-cuda.la
 %C%_cuda_backend_cuda_la_SOURCES = %D%/cuda/races_without.c
 %C%_cuda_backend_cuda_la_LIBADD = %D%/cuda/engine.lo %D%/cuda/stream.lo $(emulated_libs)
-emulated_flags = $(CFLAGS)
+emulated_flags = $(CFLAGS) $(EMULATED_CXXFLAGS)
 compile_emulated = $(LIBTOOL) --silent --tag=CC --mode=compile $(TEST_CXX) -x c++ -std=c++20 -fno-exceptions -fno-rtti
 compile_emulated += -ffp-contract=off -Wall -Wextra -Wno-unused-function -Wno-missing-field-initializers
 compile_emulated += -fvisibility=hidden -I$(top_srcdir)/%D%/cuda $(cuda_includes) $(emulated_flags)
