@@ -7,14 +7,29 @@
 
 #include <tutti/data.h>
 
+/* Is what should name the columns a row of numbers? Empty cells have names of their own. */
+static bool has_number_names(const tutti_rows *table) {
+  double number;
+  size_t numbers = 0, columns = tutti_rows_columns(table);
+  for (size_t c = 0; c < columns; c++)
+    numbers += tutti_cell_read(tutti_rows_names(table)[c], &number) == TUTTI_CELL_NUMBER;
+  return numbers > 0 && 2 * numbers >= columns;
+}
+
 /* Find the columns by name; *targets says whether all targets are there. */
 static enum tutti_status match_names(tutti_context *context, struct tutti_encoding *encoding, const tutti_rows *table,
                                      bool *targets) {
   for (size_t i = 0; i < encoding->inputs; i++) {
+    double number;
     const char *name = encoding->input[i].name;
     encoding->input[i].position = tutti_rows_find(table, name);
     if (encoding->input[i].position != SIZE_MAX)
       continue;
+    if (has_number_names(table) && tutti_cell_read(name, &number) != TUTTI_CELL_NUMBER)
+      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                        "%s: expected a header with the %zu input columns of the training data, as '%s'; found numbers "
+                        "in the first line: put the header above it",
+                        tutti_rows_origin(table), encoding->inputs, name);
     const char *closest = tutti_closest_name(name, tutti_rows_columns(table), tutti_rows_names(table));
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "%s: expected a header with the %zu input columns of the training data; there is no '%s'%s%s%s",

@@ -65,7 +65,7 @@ enum tutti_status tutti_category_add(tutti_context *context, struct tutti_data_c
     return TUTTI_FAIL(
         context, TUTTI_ERROR_USAGE,
         "column '%s' has more than %d different values, such as '%.40s': too many to be categories; name it "
-        "in data.ignore if it identifies rows",
+        "in data.ignore if it identifies rows, or keep the most frequent ones by data.most_categories = 100",
         column->name, TUTTI_MAX_CATEGORIES, category);
   if (!tutti_is_utf8(category))
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "column '%s': '%.40s' is not UTF-8; convert the file", column->name,

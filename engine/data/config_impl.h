@@ -31,7 +31,7 @@ struct tutti_data_config {
   const char *train_rows, *validation_rows, *test_rows;
   int64_t split_seed;
   bool standardise;
-  int64_t gap, rare;
+  int64_t gap, rare, most_categories;
   const char *date_format, *date_formats;
   double calibration;
   int64_t folds, folds_below;

@@ -47,6 +47,9 @@ static const struct tutti_param data_table[] = {
                  "the rare ones, or none of the categories if none was rare."),
     TUTTI_INTEGER(struct tutti_data_config, rare, "0", 0, 1000000,
                   "Categories of fewer rows than this are one, (other).", .unit = "rows"),
+    TUTTI_INTEGER(struct tutti_data_config, most_categories, "0", 0, 4096,
+                  "A column has at most so many categories, the most frequent ones; all others are one, (other). 0: no "
+                  "limit but 4096, beyond which a column is an error."),
     TUTTI_CHOICE(struct tutti_data_config, dates, "cycles", dates_names,
                  "What a column of dates becomes: the number of days since 1970 with sine and cosine of the year, the "
                  "week and, if there are times, the day; the number alone; or texts, that is categories."),

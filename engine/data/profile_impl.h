@@ -38,10 +38,11 @@ struct tutti_profile_column {
   struct tutti_profile_value most[TUTTI_PROFILE_SHOWN]; /* of texts: the most frequent ones, most frequent first */
 };
 
-/* A sign that all texts of a column have before or behind what is otherwise a number, as $ or %; and the text that all
-   its texts are. Written to a text of so many bytes; false: there is none (profile_marks.c). */
+/* A sign that all texts of a column have before or behind what is otherwise a number, as $ or %, and whether one of the
+   numbers has a decimal comma; and the text that all its texts are. Letters before whole numbers, as in user 17, are
+   names and no signs. Written to a text of so many bytes; false: there is none (profile_marks.c). */
 enum { TUTTI_MARK_ROOM = 32 };
-bool tutti_profile_sign(const tutti_rows *table, size_t column, char sign[TUTTI_MARK_ROOM]);
+bool tutti_profile_sign(const tutti_rows *table, size_t column, char sign[TUTTI_MARK_ROOM], bool *comma);
 bool tutti_profile_mark(const tutti_rows *table, size_t column, char mark[TUTTI_MARK_ROOM]);
 /* The ways to write a date, in words of strptime, in which each text of a column is one, as "%d/%m/%Y or %m/%d/%Y";
    false: there is none among the usual ones. */

@@ -66,7 +66,10 @@ static void warn_of_missing(const struct tutti_data_config *config, const struct
     warn(warnings, column,
          "%zu of its values %s missing, which is an error; data.missing_target = drop leaves such rows out",
          column->missing, column->missing == 1 ? "is" : "are");
-  else if (!target && config->missing == TUTTI_MISSING_ERROR)
+  else if (target || config->missing == TUTTI_MISSING_DROP)
+    warn(warnings, column, "%zu of its values %s missing; such rows are left out", column->missing,
+         column->missing == 1 ? "is" : "are");
+  else if (config->missing == TUTTI_MISSING_ERROR)
     warn(warnings, column,
          "%zu of its values %s missing, which is an error; data.missing = indicator fills them in and says where, "
          "%sdrop "
@@ -99,14 +102,14 @@ static bool warn_of_writing(const tutti_rows *table, size_t index, const struct 
   return true;
 }
 
-/* Texts that would be numbers, or missing cells, if the recipe said so. Few that begin or end with the same letter, as
-   Q1 to Q4, are names. */
+/* Texts that would be numbers, or missing cells, if the recipe said so. Few that end with the same letter, as 1A to 4A,
+   are names. */
 static bool warn_of_marks(const tutti_rows *table, size_t index, const struct tutti_profile_column *column,
                           json_t *warnings) {
   enum { FEW = 20 };
   static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
   char mark[TUTTI_MARK_ROOM];
-  bool mixed = column->content == TUTTI_CONTENT_MIXED;
+  bool mixed = column->content == TUTTI_CONTENT_MIXED, comma;
   if (mixed && column->texts > 1 && tutti_profile_mark(table, index, mark)) {
     warn(warnings, column,
          "%zu of %zu values are '%s', the first in row %zu, and the others are numbers; if that says that the value "
@@ -116,11 +119,12 @@ static bool warn_of_marks(const tutti_rows *table, size_t index, const struct tu
                                      : "categories: data.categorical");
     return true;
   }
-  if ((!mixed && column->content != TUTTI_CONTENT_TEXTS) || !tutti_profile_sign(table, index, mark) ||
+  if ((!mixed && column->content != TUTTI_CONTENT_TEXTS) || !tutti_profile_sign(table, index, mark, &comma) ||
       (!mixed && column->levels <= FEW && strpbrk(mark, letters)))
     return false;
-  warn(warnings, column, "%zu of %zu values are numbers but for '%s'; data.strip = %s reads them as such",
-       column->texts, column->texts + column->numbers, mark, mark);
+  warn(warnings, column, "%zu of %zu values are numbers but for '%s'; data.strip = %s reads them as such%s",
+       column->texts, column->texts + column->numbers, mark, mark,
+       comma ? " (and data.decimal = comma, if commas separate the cells)" : "");
   return true;
 }
 
@@ -148,15 +152,36 @@ static void warn_of_content(const tutti_rows *table, size_t index, const struct 
     warn(warnings, column, "values that are infinite, which is an error: %zu", column->infinite);
 }
 
+/* Is the name id, or does it end with a word that is: customer_id, CustomerID? */
+static bool is_called_id(const char *name) {
+  size_t length = strlen(name);
+  if (length < 2)
+    return false;
+  const char *end = name + length - 2;
+  bool lower = strcmp(end, "id") == 0, upper = strcmp(end, "ID") == 0, mixed = strcmp(end, "Id") == 0;
+  if (length == 2)
+    return lower || upper || mixed;
+  bool small = end[-1] >= 'a' && end[-1] <= 'z', large = end[-1] >= 'A' && end[-1] <= 'Z';
+  return (mixed && !large) || (upper && !large) || (lower && !small && !large);
+}
+
 static void warn_of_input(const struct tutti_data_config *config, const struct tutti_profile_column *column,
                           size_t rows, json_t *warnings) {
   enum { MANY = 50, FAR = 20 };
   bool texts = column->content == TUTTI_CONTENT_TEXTS && column->useless == TUTTI_USEFUL;
+  size_t values = column->texts + column->numbers;
+  bool named = column->content == TUTTI_CONTENT_NUMBERS && column->useless == TUTTI_USEFUL && column->whole &&
+               column->levels == values && is_called_id(column->name);
   if (column->useless != TUTTI_USEFUL)
     warn(warnings, column, "it %s; %s", tutti_useless_text(column->useless),
          config->useless == TUTTI_USELESS_IGNORE ? "it is kept, since no other column is left as an input"
                                                  : "data.useless = ignore leaves such columns out");
-  if (texts && column->levels > MANY && config->rare == 0)
+  if (values >= MANY && (named || (texts && column->levels > values - values / 10)))
+    warn(warnings, column,
+         "%zu different values in %zu rows: if it names or numbers them, data.ignore = %s leaves it out; nothing is "
+         "read from the words of texts",
+         column->levels, rows, column->name);
+  else if (texts && column->levels > MANY && config->rare == 0 && config->most_categories == 0)
     warn(warnings, column, "%zu different texts in %zu rows become as many inputs; data.rare = 10 joins the rare ones",
          column->levels, rows);
   double far = fmax(column->high - column->mean, column->mean - column->low) / column->deviation;
@@ -205,11 +230,22 @@ static bool has_dates(const json_t *columns) {
   return found;
 }
 
+/* One line for all columns: what stands for their missing values. */
+static void warn_of_filled(const struct tutti_data_config *config, size_t columns, json_t *warnings) {
+  char text[256];
+  bool marks = config->missing == TUTTI_MISSING_INDICATOR;
+  (void)snprintf(text, sizeof text, "%zu input%s missing values: the mean of the column stands for them%s", columns,
+                 columns == 1 ? " has" : "s have",
+                 marks ? ", one more input says where; of categories they are one, (missing)" : "");
+  json_array_append_new(warnings, json_pack("{s:n, s:s}", "column", "text", text));
+}
+
 static enum tutti_status describe_table(tutti_context *context, const struct tutti_data_config *config,
                                         const tutti_rows *table, json_t *root) {
   enum tutti_status status = TUTTI_OK;
   json_t *columns = json_array(), *warnings = json_array();
   uint8_t *roles = NULL, *kept = NULL;
+  size_t lacking = 0; /* inputs that lack values */
   TUTTI_TRY_OUT(context, tutti_alloc(context, tutti_rows_columns(table), sizeof *roles, &roles));
   TUTTI_TRY_OUT(context, tutti_alloc(context, tutti_rows_columns(table), sizeof *kept, &kept));
   TUTTI_TRY_OUT(context, tutti_roles_find(context, config, table, roles));
@@ -219,6 +255,7 @@ static enum tutti_status describe_table(tutti_context *context, const struct tut
   for (size_t c = 0; c < tutti_rows_columns(table); c++) {
     struct tutti_profile_column column = {.role = (enum tutti_role)kept[c]};
     TUTTI_TRY_OUT(context, tutti_profile_column(context, config, table, c, &column));
+    lacking += column.missing > 0 && column.role < ROLE_IGNORED && column.role != ROLE_TARGET;
     if (kept[c] != roles[c]) {
       (void)warn_of_hidden(table, c, &column, warnings); /* then it might say something */
       warn(warnings, &column, "it %s; it is left out", tutti_useless_text(column.useless));
@@ -226,6 +263,8 @@ static enum tutti_status describe_table(tutti_context *context, const struct tut
     json_array_append_new(columns, describe(&column));
     warn_of(config, table, c, &column, warnings);
   }
+  if (lacking > 0 && (config->missing == TUTTI_MISSING_MEAN || config->missing == TUTTI_MISSING_INDICATOR))
+    warn_of_filled(config, lacking, warnings);
   if (config->date_format[0] && !has_dates(columns))
     json_array_append_new(warnings, json_pack("{s:n, s:s}", "column", "text",
                                               "no column holds dates as data.date_format has them (numbers are none)"));

@@ -29,39 +29,70 @@ static bool is_number(const char *text, size_t length) {
   return (!marked || group == 3) && tutti_cell_read(plain, &number) == TUTTI_CELL_NUMBER;
 }
 
+/* A number with a decimal comma; points may group the digits before it. */
+static bool is_comma_number(const char *text, size_t length) {
+  char swapped[64];
+  size_t sign = length > 0 && (*text == '-' || *text == '+'), commas = 0;
+  if (length >= sizeof swapped)
+    return false;
+  for (size_t i = 0; i < length; i++) {
+    if (i >= sign && !strchr("0123456789.,", text[i]))
+      return false;
+    commas += text[i] == ',';
+    swapped[i] = text[i] == ',' ? '.' : text[i] == '.' ? ',' : text[i];
+  }
+  return commas > 0 && is_number(swapped + sign, length - sign);
+}
+
+static bool is_letter(char character) {
+  return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z');
+}
+
+/* What was found around a number. */
+struct found {
+  char sign[TUTTI_MARK_ROOM];
+  bool comma; /* its decimal sign is a comma */
+  bool name;  /* letters before a whole number, as in Q1 or user 17 */
+};
+
 /* The text without a number in it and without blanks around that: a sign; false: there is no number, or two signs. */
-static bool sign_of(const char *text, char sign[TUTTI_MARK_ROOM]) {
+static bool sign_of(const char *text, struct found *found) {
   text += *text == '-' || *text == '+';
   size_t before = strcspn(text, "0123456789"), end = strlen(text);
   if (text[before] == '\0')
     return false;
   while (!strchr(digits, text[end - 1]))
     end--;
-  if (!is_number(text + before, end - before))
+  found->comma = is_comma_number(text + before, end - before);
+  if (!found->comma && !is_number(text + before, end - before))
     return false;
+  found->name = before > 0 && is_letter(*text) && strspn(text + before, digits) == end - before;
   const char *behind = text + end + strspn(text + end, " ");
   size_t length = before ? before : strlen(behind);
   while (before && length > 0 && strchr(" -+", text[length - 1]))
     length--;
   if ((before && *behind) || length == 0 || length >= TUTTI_MARK_ROOM)
     return false;
-  memcpy(sign, before ? text : behind, length);
-  sign[length] = '\0';
-  return !strpbrk(sign, " \t");
+  memcpy(found->sign, before ? text : behind, length);
+  found->sign[length] = '\0';
+  return !strpbrk(found->sign, " \t");
 }
 
-bool tutti_profile_sign(const tutti_rows *table, size_t column, char sign[TUTTI_MARK_ROOM]) {
-  char found[TUTTI_MARK_ROOM] = "";
-  bool any = false;
+bool tutti_profile_sign(const tutti_rows *table, size_t column, char sign[TUTTI_MARK_ROOM], bool *comma) {
+  struct found found;
+  bool any = false, names = true;
+  *comma = false;
   for (size_t r = 0; r < tutti_rows_count(table); r++) {
     if (tutti_rows_cell(table, r, column) != TUTTI_CELL_TEXT)
       continue;
-    if (!sign_of(tutti_rows_text(table, r, column), found) || (any && strcmp(sign, found) != 0))
+    if (!sign_of(tutti_rows_text(table, r, column), &found) || (any && strcmp(sign, found.sign) != 0))
       return false;
-    (void)strcpy(sign, found);
+    (void)strcpy(sign, found.sign);
+    *comma = *comma || found.comma;
+    names = names && found.name;
     any = true;
   }
-  return any;
+  return any && !names;
 }
 
 bool tutti_profile_mark(const tutti_rows *table, size_t column, char mark[TUTTI_MARK_ROOM]) {
@@ -114,23 +145,13 @@ bool tutti_profile_date_formats(const tutti_rows *table, size_t column, char for
   return length > 0;
 }
 
-/* Points may group the digits before the comma. */
-static bool is_comma_number(const char *text) {
-  char swapped[64] = "";
-  size_t length = strlen(text), sign = *text == '-' || *text == '+';
-  if (length >= sizeof swapped || !strchr(text, ',') || strspn(text + sign, "0123456789.,") != length - sign)
-    return false;
-  for (size_t i = 0; i <= length; i++)
-    swapped[i] = text[i] == ',' ? '.' : text[i] == '.' ? ',' : text[i];
-  return is_number(swapped + sign, length - sign);
-}
-
 bool tutti_profile_decimal_commas(const tutti_rows *table, size_t column) {
   bool any = false;
   for (size_t r = 0; r < tutti_rows_count(table); r++) {
     if (tutti_rows_cell(table, r, column) != TUTTI_CELL_TEXT)
       continue;
-    if (!is_comma_number(tutti_rows_text(table, r, column)))
+    const char *text = tutti_rows_text(table, r, column);
+    if (!is_comma_number(text, strlen(text)))
       return false;
     any = true;
   }

@@ -1,4 +1,5 @@
 /* roles.c - which columns of a table are inputs and targets, and whether they are numbers or categories. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -165,6 +166,22 @@ static enum tutti_status check_none_missing(tutti_context *context, const tutti_
   return TUTTI_OK;
 }
 
+/* Bytes of another encoding look like nothing on a terminal: the first that is not ASCII is named by its number. */
+static enum tutti_status check_utf8(tutti_context *context, const tutti_rows *table, size_t position) {
+  for (size_t r = 0; r < tutti_rows_count(table); r++) {
+    const unsigned char *text = (const unsigned char *)tutti_rows_text(table, r, position);
+    if (tutti_is_utf8((const char *)text))
+      continue;
+    while (*text < 0x80)
+      text++;
+    return tutti_cell_fail(context, table, r, position,
+                           "expected UTF-8, found the byte 0x%02X; if the file is from Windows, convert it: "
+                           "iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW",
+                           *text);
+  }
+  return TUTTI_OK;
+}
+
 /* Add the categories of a column, of which missing cells may be one. */
 static enum tutti_status collect_categories(tutti_context *context, const tutti_rows *table, const uint8_t *split,
                                             struct tutti_data_column *column) {
@@ -178,20 +195,38 @@ static enum tutti_status collect_categories(tutti_context *context, const tutti_
   return TUTTI_OK;
 }
 
-/* Add the categories of sorted texts; those of fewer rows than `least` become one. */
-static enum tutti_status add_frequent(tutti_context *context, size_t count, char *const *sorted, size_t least,
-                                      struct tutti_data_column *column) {
-  bool rare = false;
-  for (size_t i = 0, first = 0; i < count; i++) {
-    if (i + 1 < count && strcmp(sorted[i + 1], sorted[i]) == 0)
-      continue;
-    bool kept = i + 1 - first >= least;
-    if (kept)
-      TUTTI_TRY(context, tutti_category_add(context, column, sorted[i]));
-    rare = rare || !kept;
-    first = i + 1;
+/* A text of a column, and in how many rows it stands. */
+struct level {
+  const char *text;
+  size_t rows;
+};
+
+/* The most frequent first; of those as frequent, by text. */
+static int compare_levels(const void *a, const void *b) {
+  const struct level *x = a, *y = b;
+  return x->rows != y->rows ? (x->rows < y->rows) - (x->rows > y->rows) : strcmp(x->text, y->text);
+}
+
+/* Add the categories of sorted texts: the most frequent ones, of `rare` rows or more. The others become one. */
+static enum tutti_status add_frequent(tutti_context *context, const struct tutti_data_config *config, size_t count,
+                                      char *const *sorted, struct tutti_data_column *column) {
+  enum tutti_status status = TUTTI_OK;
+  struct level *levels = NULL;
+  size_t found = 0, kept = 0, most = config->most_categories > 0 ? (size_t)config->most_categories : SIZE_MAX;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *levels, &levels));
+  for (size_t i = 0; i < count; i++) {
+    if (i == 0 || strcmp(sorted[i - 1], sorted[i]) != 0)
+      levels[found++].text = sorted[i];
+    levels[found - 1].rows++;
   }
-  return rare ? tutti_category_add(context, column, TUTTI_CATEGORY_OTHER) : TUTTI_OK;
+  qsort(levels, found, sizeof *levels, compare_levels);
+  for (; kept < found && kept < most && levels[kept].rows >= (size_t)config->rare; kept++)
+    TUTTI_TRY_OUT(context, tutti_category_add(context, column, levels[kept].text));
+  if (kept < found)
+    TUTTI_TRY_OUT(context, tutti_category_add(context, column, TUTTI_CATEGORY_OTHER));
+out:
+  tutti_free(levels);
+  return status;
 }
 
 /* The categories of a column, rare ones together. They are counted first, since there may be more than a column may
@@ -214,7 +249,7 @@ static enum tutti_status collect_frequent(tutti_context *context, const struct t
                     tutti_strdup(context, tutti_category_of(table, r, column->position, buffer), &texts[count++]));
   }
   qsort(texts, count, sizeof *texts, tutti_compare_texts);
-  TUTTI_TRY_OUT(context, add_frequent(context, count, texts, (size_t)config->rare, column));
+  TUTTI_TRY_OUT(context, add_frequent(context, config, count, texts, column));
   if (missing)
     TUTTI_TRY_OUT(context, tutti_category_add(context, column, TUTTI_CATEGORY_MISSING));
 out:
@@ -227,9 +262,10 @@ out:
 static enum tutti_status take_categories(tutti_context *context, const struct tutti_data_config *config,
                                          const tutti_rows *table, const uint8_t *split,
                                          struct tutti_data_column *column) {
+  TUTTI_TRY(context, check_utf8(context, table, column->position));
   TUTTI_TRY(context, check_none_missing(context, table, split, config->missing == TUTTI_MISSING_INDICATOR, column));
-  return config->rare > 0 ? collect_frequent(context, config, table, split, column)
-                          : collect_categories(context, table, split, column);
+  return config->rare > 0 || config->most_categories > 0 ? collect_frequent(context, config, table, split, column)
+                                                         : collect_categories(context, table, split, column);
 }
 
 /* Are the cells of a column dates? Then it is a column of dates; one among them that is none is a mistake, unless dates
@@ -269,7 +305,9 @@ static enum tutti_status start_column(tutti_context *context, const tutti_rows *
                                       struct tutti_data_column *column) {
   column->position = position;
   if (!tutti_is_utf8(tutti_rows_names(table)[position]))
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: the name of column %zu, '%s', is not UTF-8; convert the file",
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "%s: the name of column %zu, '%s', is not UTF-8; convert the file, as by "
+                      "iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW",
                       tutti_rows_origin(table), position, tutti_rows_names(table)[position]);
   return tutti_strdup(context, tutti_rows_names(table)[position], &column->name);
 }
@@ -311,6 +349,27 @@ static bool is_classification(const struct tutti_data_config *config, const tutt
   return census->texts > 0 && census->numbers == 0;
 }
 
+/* One value in all rows is nothing to learn, and every model would be perfect. */
+static enum tutti_status check_varies(tutti_context *context, const tutti_rows *table, const uint8_t *split,
+                                      size_t position) {
+  size_t rows = 0;
+  double first = NAN;
+  for (size_t r = 0; r < tutti_rows_count(table); r++) {
+    double number = tutti_rows_number(table, r, position);
+    if (split[r] == TUTTI_UNUSED)
+      continue;
+    first = rows == 0 ? number : first;
+    if (number != first)
+      return TUTTI_OK;
+    rows++;
+  }
+  if (rows < 2)
+    return TUTTI_OK;
+  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                    "%s: the target '%s' is %g in all %zu rows; expected two values or more", tutti_rows_origin(table),
+                    tutti_rows_names(table)[position], first, rows);
+}
+
 static enum tutti_status take_target(tutti_context *context, const struct tutti_data_config *config,
                                      const tutti_rows *table, const uint8_t *split, size_t position,
                                      struct tutti_encoding *encoding, struct tutti_data_column *column) {
@@ -323,10 +382,11 @@ static enum tutti_status take_target(tutti_context *context, const struct tutti_
                            tutti_rows_text(table, census.first_text, position));
   encoding->task = classes ? TUTTI_TASK_CLASSIFICATION : TUTTI_TASK_REGRESSION;
   if (!classes)
-    return TUTTI_OK;
+    return check_varies(context, table, split, position);
   if (encoding->targets > 1)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.target: classification takes one column, found %zu",
                       encoding->targets);
+  TUTTI_TRY(context, check_utf8(context, table, position));
   TUTTI_TRY(context, check_none_missing(context, table, split, false, column));
   TUTTI_TRY(context, collect_categories(context, table, split, column));
   if (column->categories < 2)
@@ -336,6 +396,27 @@ static enum tutti_status take_target(tutti_context *context, const struct tutti_
 }
 
 /* --- all of them --- */
+
+/* Every row was left out: for want of a target, or of any value. */
+static enum tutti_status refuse_no_rows(tutti_context *context, const struct tutti_data_config *config,
+                                        const tutti_rows *table, const uint8_t *roles) {
+  size_t rows = tutti_rows_count(table);
+  for (size_t c = 0; c < tutti_rows_columns(table); c++) {
+    size_t missing = 0;
+    for (size_t r = 0; r < rows && roles[c] == ROLE_TARGET; r++)
+      missing += tutti_rows_cell(table, r, c) == TUTTI_CELL_MISSING;
+    if (missing == rows)
+      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                        "%s: the target '%s' has no value in any of the %zu rows; if lines end with a delimiter, the "
+                        "last column is empty: name the target in data.target, or count from there (-2)",
+                        tutti_rows_origin(table), tutti_rows_names(table)[c], rows);
+  }
+  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                    "%s: every one of the %zu rows has a missing %s, so that %s = drop "
+                    "leaves none",
+                    tutti_rows_origin(table), rows, config->missing == TUTTI_MISSING_DROP ? "value" : "target",
+                    config->missing == TUTTI_MISSING_DROP ? "data.missing" : "data.missing_target");
+}
 
 static enum tutti_status take_columns(tutti_context *context, const struct tutti_data_config *config,
                                       const tutti_rows *table, const uint8_t *roles, const uint8_t *split,
@@ -348,10 +429,7 @@ static enum tutti_status take_columns(tutti_context *context, const struct tutti
     encoding->targets += roles[c] == ROLE_TARGET;
   }
   if (used == 0)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                      "%s: every one of the %zu rows has a missing value, so that data.missing "
-                      "= drop leaves none",
-                      tutti_rows_origin(table), tutti_rows_count(table));
+    return refuse_no_rows(context, config, table, roles);
   if (encoding->inputs == 0)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "%s: no column is left as an input: of %zu, %zu are targets, and the others were "

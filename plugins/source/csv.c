@@ -32,6 +32,8 @@ static const struct tutti_param csv_params[] = {
                  "What stands in cells whose value is missing, besides the usual marks, separated by blanks: - -999."),
     TUTTI_STRING(struct reading_csv_options, strip, "",
                  "Signs that are dropped where they stand before or behind a number, separated by blanks: $ % kg."),
+    TUTTI_INTEGER(struct reading_csv_options, skip_lines, "0", 0, 1000,
+                  "Lines above the table that are left out: a title, comments."),
 };
 
 /* csv comes last: a file with any other ending is read as csv. */

@@ -28,6 +28,51 @@ refuse small.ini 'NR == 1 { print "x1,x1,group,y,kind"; next } 1' table.csv x1
 refuse small.ini 'NR <= 3' 'no test rows'
 refuse classes.ini 'NR > 1 { $5 = "up" } 1' kind
 
+# Files that are no tables of text: what they are, and what to do; and where a text is not UTF-8.
+# foreign BYTES TEXT...: a file of these bytes (of printf) is refused with these texts.
+foreign() {
+  # shellcheck disable=SC2059
+  printf "$1" >table.csv
+  shift
+  tutti validate small.ini
+  expect_usage_error table.csv "expected a table of text" "$@"
+}
+foreign 'PK\003\004abc' "a spreadsheet" "as CSV"
+foreign '\320\317\021\340\241\261\032\341' ".xls"
+foreign 'PAR1\025\004' "Parquet" "read_parquet"
+foreign 'ARROW1\000\000' "Arrow"
+foreign '\377\376x\0001\000,\000y\000\n\000' "UTF-16" "iconv"
+foreign 'SQLite format 3\000' "SQLite"
+foreign '\223NUMPY\001' "data.plugin = npy"
+foreign '\n<!DOCTYPE html>\n<p>a, b</p>\n' "page of the web"
+foreign 'BZh91AY&SY' "gzip is"
+refuse classes.ini 'NR == 7 { $5 = "\374p" } 1' "table.csv:7: row 5, column 'kind'" "byte 0xFC" "iconv -f WINDOWS-1252"
+# A target without a value in any row, as behind a delimiter at the end of each line; one that has one value.
+awk '{ print $0 "," }' good.csv >table.csv
+tutti validate small.ini --set data.target=-1 --set data.missing_target=drop
+expect_usage_error "the target 'x5' has no value in any of the 120 rows" "-2"
+refuse small.ini 'NR > 1 { $4 = 7 } 1' "the target 'y' is 7 in all 120 rows"
+# Lines above the table: found out where they are one cell, and left out where the recipe says so.
+sed '1i # made by a lab\n# in 2024' good.csv >table.csv
+tutti validate small.ini
+expect_usage_error "table.csv:3" "set data.skip_lines = 2"
+tutti validate small.ini --set data.skip_lines=2
+expect_code 0
+tutti validate small.ini --set data.skip_lines=200
+expect_usage_error "data.skip_lines" "found only 123 lines"
+sed '9s/^[^,]*/high/' table.csv >high.csv
+tutti validate small.ini --set data.skip_lines=2 --set data.path=high.csv
+expect_usage_error "high.csv:9: row 5, column 'x1'" "found 'high'"
+tutti run small.ini --set data.skip_lines=2 --out skipped --quiet
+expect_code 0
+tutti predict skipped table.csv
+expect_code 0
+expect_err "nll"
+# New rows without the header that the data had.
+{ echo; echo; sed 1d good.csv; } >headless.csv
+tutti predict skipped headless.csv
+expect_usage_error "found numbers in the first line" "put the header above it"
+
 : >table.csv
 tutti run small.ini
 expect_usage_error table.csv

@@ -183,6 +183,29 @@ tutti validate plain.ini --set data.path=neither.csv --set data.target=y
 expect_code 0
 expect_not_in out "look like dates" "decimal commas"
 
+# What stands for missing values is said, and which rows are left out; what may name the rows; a decimal comma beside
+# numbers that may have points between groups of digits.
+awk 'BEGIN { print "customer_id,who,humid,mail,share,y"
+  for (i = 0; i < 60; i++) printf "%d,user %d,%d,m%d@x.org,\"%d,5 %%\",%s\n", 1000 + i * 37 % 60, i, 500 + i * 7 % 60, i % 57, i % 9, i == 5 ? "" : i % 13 }' |
+  sed '9s/^[0-9]*,/,/' >named.csv
+tutti validate plain.ini --set data.path=named.csv --set data.target=y --set data.missing=indicator --set data.missing_target=drop
+expect_code 0
+expect_out "'customer_id': 59 different values in 60 rows: if it names or numbers them, data.ignore = customer_id leaves it out" \
+  "'mail': 57 different values in 60 rows" "1 input has missing values: the mean of the column stands for them, one more input says where" \
+  "'y': 1 of its values is missing; such rows are left out" \
+  "'share': 60 of 60 values are numbers but for '%'; data.strip = % reads them as such (and data.decimal = comma, if commas separate the cells)"
+expect_not_in out "data.strip = user" "'humid': 60"
+tutti validate plain.ini --set data.path=named.csv --set data.target=y --set data.missing=mean --set data.missing_target=drop --set data.strip=% --set data.decimal=comma
+expect_out "stands for them" "share                     input    numbers"
+expect_not_in out "one more input" "data.strip"
+awk 'BEGIN { print "a;b;y"; for (i = 1; i < 40; i++) printf "%d.%03d;%d,5;%d\n", i, i, i, i % 7 }' >points.csv
+tutti validate plain.ini --set data.path=points.csv --set data.target=y
+expect_code 0
+expect_err "points.csv: line 2 has a decimal comma, and line 2 a number such as 1.234, which is read as 1.234 and not as 1234" "data.decimal = comma"
+tutti validate plain.ini --set data.path=points.csv --set data.target=y --set data.decimal=comma
+expect_empty err
+expect_out "1001.0 to 39039"
+
 # Long names and values are cut between characters, and columns stay below each other.
 long=$(printf 'αβγδε%.0s' 1 2 3 4 5 6)
 printf '%s,y\n' "$long" >greek.csv

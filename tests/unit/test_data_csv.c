@@ -311,7 +311,7 @@ static void wrong_tables(void **state) {
   put("a.csv", "\xe9,y\n1,2\n");
   refuses("is not UTF-8", PLAIN);
   put("a.csv", "a,y\n\xe9,2\nb,3\n");
-  refuses("is not UTF-8", PLAIN);
+  refuses("a.csv:2: row 0, column 'a': expected UTF-8, found the byte 0xE9", PLAIN);
   refuses("b.csv: No such file", "path=b.csv");
   refuses("data.path: expected a file", "path=b.csv");
   refuses("data.path", "plugin=csv");

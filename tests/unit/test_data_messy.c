@@ -202,6 +202,39 @@ static void rare_ones_do_not_count_as_categories(void **state) {
   assert_features(2, names);
 }
 
+/* The most frequent ones are kept; of those as frequent, the first by their texts. */
+static void the_most_frequent_categories_are_kept(void **state) {
+  (void)state;
+  put("a.csv", "a,y\nz,1\nz,2\nz,3\nb,4\nb,5\nc,6\nc,7\nd,8\n");
+  loads(PLAIN "most_categories=2");
+  const char *const two[] = {"a=(other)", "a=b", "a=z"};
+  assert_features(3, two);
+  assert_row(split_of("train"), 5, (double[]){1, 0, 0});
+  loads(PLAIN "most_categories=4");
+  const char *const all[] = {"a=b", "a=c", "a=d", "a=z"};
+  assert_features(4, all);
+  loads(PLAIN "most_categories=3\nrare=3");
+  const char *const frequent[] = {"a=(other)", "a=z"};
+  assert_features(2, frequent);
+}
+
+/* A limit is a way out for columns that have too many. */
+static void a_limit_serves_columns_with_too_many_categories(void **state) {
+  (void)state;
+  enum { ROWS = 5000 };
+  char *text = malloc(ROWS * 48 + 64);
+  assert_non_null(text);
+  size_t length = (size_t)sprintf(text, "a,y\n");
+  for (int i = 0; i < ROWS; i++)
+    length += (size_t)sprintf(text + length, "text%d,%d\ntext%d,%d\n", i, i, i, i + 1);
+  put("a.csv", text);
+  free(text);
+  refuses("data.most_categories = 100", PLAIN "rare=2");
+  loads(PLAIN "rare=2\nmost_categories=2");
+  const char *const names[] = {"a=(other)", "a=text0", "a=text1"};
+  assert_features(3, names);
+}
+
 static void unseen_categories(void **state) {
   (void)state;
   put("a.csv", "a,y\nu,1\nv,2\n");
@@ -293,6 +326,8 @@ int main(void) {
                                      data_test(rows_without_a_target_may_go),
                                      data_test(rare_categories_are_one),
                                      data_test(rare_ones_do_not_count_as_categories),
+                                     data_test(the_most_frequent_categories_are_kept),
+                                     data_test(a_limit_serves_columns_with_too_many_categories),
                                      data_test(unseen_categories),
                                      data_test(useless_columns_may_go),
                                      data_test(time_is_no_number_of_rows),

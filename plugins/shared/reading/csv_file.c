@@ -7,12 +7,13 @@
 #include <strings.h>
 
 #include "csv_table.h"
+#include "foreign.h"
 #include "gz.h"
 
 struct reader {
   tutti_context *context;
   const char *path;
-  int delimiter;
+  const struct csv_layout *layout;
   const struct csv_taker *taker;
   struct csv_parser parser;
   enum tutti_status status;
@@ -168,15 +169,45 @@ static enum tutti_status start_parser(struct reader *reader) {
 
 /* --- the file --- */
 
-/* Find out how the file is written. Returns how much of its beginning is no row: a byte order mark, a line sep=; */
-static size_t begin_file(struct reader *reader, const char *text, size_t length) {
-  size_t mark = length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-  size_t sep = length_of_sep(text + mark, length - mark);
-  set_delimiter(reader, reader->delimiter != READING_DELIMITER_AUTO ? delimiter_character(reader->delimiter)
-                        : sep                                       ? (unsigned char)text[mark + 4]
-                                                                    : guess_delimiter(text + mark, length - mark));
+/* The length of the first line with its end; 0: it has no end here. */
+static size_t length_of_line(const char *text, size_t length) {
+  for (size_t i = 0; i < length; i++)
+    if (text[i] == '\n' || text[i] == '\r')
+      return i + 1 + (text[i] == '\r' && i + 1 < length && text[i + 1] == '\n');
+  return 0;
+}
+
+/* Lines above the table, such as a title. */
+static enum tutti_status skip_lines(struct reader *reader, const char *text, size_t length, size_t *skipped) {
+  for (int64_t i = 0; i < reader->layout->skip_lines; i++) {
+    size_t line = length_of_line(text + *skipped, length - *skipped);
+    if (line == 0)
+      return TUTTI_FAIL(reader->context, TUTTI_ERROR_USAGE,
+                        "%s: expected rows behind the first %lld lines (data.skip_lines), found only %lld lines",
+                        reader->path, (long long)reader->layout->skip_lines, (long long)i);
+    *skipped += line;
+    reader->line++;
+  }
+  return TUTTI_OK;
+}
+
+/* Find out how the file is written. *skipped: how much of its beginning is no row: a byte order mark, lines above the
+   table, a line sep=; */
+static enum tutti_status begin_file(struct reader *reader, const char *text, size_t length, size_t *skipped) {
+  int delimiter = reader->layout->delimiter;
+  const char *foreign = reading_foreign(text, length);
+  if (foreign)
+    return TUTTI_FAIL(reader->context, TUTTI_ERROR_USAGE, "%s: expected a table of text, found %s", reader->path,
+                      foreign);
+  *skipped = length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+  TUTTI_TRY(reader->context, skip_lines(reader, text, length, skipped));
+  size_t sep = length_of_sep(text + *skipped, length - *skipped);
+  set_delimiter(reader, delimiter != READING_DELIMITER_AUTO ? delimiter_character(delimiter)
+                        : sep                               ? (unsigned char)text[*skipped + 4]
+                                                            : guess_delimiter(text + *skipped, length - *skipped));
   reader->line += sep > 0;
-  return mark + sep;
+  *skipped += sep;
+  return TUTTI_OK;
 }
 
 static const char bad_quote[] = "a quote inside a cell that is not quoted, or text behind a closing quote; quote the "
@@ -220,11 +251,14 @@ static enum tutti_status read_strictly(struct reader *reader, struct reading_gz 
   const char *why = NULL;
   char *chunk = NULL;
   TUTTI_TRY_OUT(context, tutti_alloc(context, CHUNK, 1, &chunk));
-  for (size_t n, skipped = 0; !why; skipped = SIZE_MAX) {
+  bool begun = false;
+  for (size_t n; !why; begun = true) {
+    size_t skipped = 0;
     TUTTI_TRY_OUT(context, reading_gz_read(context, file, CHUNK, chunk, &n));
     if (n == 0)
       break;
-    skipped = skipped == SIZE_MAX ? 0 : begin_file(reader, chunk, n);
+    if (!begun)
+      TUTTI_TRY_OUT(context, begin_file(reader, chunk, n, &skipped));
     TUTTI_TRY_OUT(context, parse(reader, chunk + skipped, n - skipped, &why));
     TUTTI_TRY_OUT(context, tutti_cancelled(context) ? check_file(reader, file) : TUTTI_OK);
   }
@@ -318,7 +352,9 @@ static enum tutti_status read_tolerantly(struct reader *reader, struct reading_g
   tutti_context *context = reader->context;
   struct window window = {.line = 1};
   TUTTI_TRY_OUT(context, read_more(reader, file, &window));
-  window.begin = window.at = begin_file(reader, window.text, window.end);
+  if (window.end > 0)
+    TUTTI_TRY_OUT(context, begin_file(reader, window.text, window.end, &window.at));
+  window.begin = window.at;
   window.line = reader->line;
   for (bool done = window.end == 0; !done;) {
     if (!window.over && line_length(&window, window.at) == 0) {
@@ -334,10 +370,10 @@ out:
   return status;
 }
 
-enum tutti_status csv_file_read(tutti_context *context, const char *path, int delimiter,
+enum tutti_status csv_file_read(tutti_context *context, const char *path, const struct csv_layout *layout,
                                 const struct csv_taker *taker) {
   enum tutti_status status = TUTTI_OK;
-  struct reader reader = {.context = context, .path = path, .delimiter = delimiter, .taker = taker, .line = 1};
+  struct reader reader = {.context = context, .path = path, .layout = layout, .taker = taker, .line = 1};
   struct reading_gz file;
   TUTTI_TRY(context, start_parser(&reader));
   TUTTI_TRY_OUT(context, reading_gz_open(context, path, &file));

@@ -20,6 +20,12 @@ struct csv_row {
 /* The text of a cell. */
 static inline const char *csv_row_cell(const struct csv_row *row, size_t cell) { return row->text + row->cells[cell]; }
 
+/* How a file is laid out. */
+struct csv_layout {
+  int delimiter;      /* of READING_DELIMITER_ (csv_table.h) */
+  int64_t skip_lines; /* lines above the table */
+};
+
 /* Who gets the rows. */
 struct csv_taker {
   /* Take a row. Where the file is read as far as it can be, a row that cannot be taken is no error: say why, in a text
@@ -30,11 +36,11 @@ struct csv_taker {
   void *argument;
 };
 
-/* Read a file row by row. `delimiter`: of READING_DELIMITER_ (csv_table.h). With `leave_out`, a line whose row cannot
+/* Read a file row by row. With `leave_out`, a line whose row cannot
    be read (a quote that is never closed, or stands inside of a cell) or taken is left out, and the next line begins a
    row, but for the first row, which has to be right; then a row is kept in memory until it ends.
    TUTTI_ERROR_USAGE: the file cannot be read, or is not such a file, with the line; TUTTI_ERROR_CANCELLED. */
-TUTTI_NODISCARD enum tutti_status csv_file_read(tutti_context *context, const char *path, int delimiter,
-                                                const struct csv_taker *taker);
+TUTTI_NODISCARD enum tutti_status csv_file_read(tutti_context *context, const char *path,
+                                                const struct csv_layout *layout, const struct csv_taker *taker);
 
 #endif

@@ -175,6 +175,12 @@ static enum tutti_status check_conventions(const struct table *table) {
     one = seen->grouped;
     other = seen->maybe_point;
   }
+  if ((!one || !other) && seen->comma && seen->maybe_point)
+    tutti_log(
+        table->context, TUTTI_LOG_WARNING,
+        "%s: line %zu has a decimal comma, and line %zu a number such as 1.234, which is read as 1.234 and not as "
+        "1234; if points group digits, set data.decimal = comma, and else point",
+        table->path, seen->comma, seen->maybe_point);
   if (!one || !other)
     return TUTTI_OK;
   return TUTTI_FAIL(table->context, TUTTI_ERROR_USAGE,
@@ -231,8 +237,13 @@ static enum tutti_status take_cell(struct table *table, size_t column, const cha
 /* A row with too few or too many cells. */
 static enum tutti_status take_odd_row(const struct table *table, size_t columns, char why[CSV_FILE_WHY]) {
   size_t count = table->row->count;
-  (void)snprintf(why, CSV_FILE_WHY, "expected %zu cells, as in the first line, found %zu; the last is in column %zu",
-                 columns, count, count - 1);
+  (void)snprintf(why, CSV_FILE_WHY, "expected %zu cell%s, as in the first line, found %zu; the last is in column %zu",
+                 columns, columns == 1 ? "" : "s", count, count - 1);
+  /* A title, or a comment, is one cell. */
+  if (columns == 1 && !table->tolerant)
+    return TUTTI_FAIL(table->context, TUTTI_ERROR_USAGE,
+                      "%s:%zu: %s; if the table begins here, set data.skip_lines = %zu", table->path, table->row->line,
+                      why, table->row->line - 1);
   return table->tolerant
              ? TUTTI_OK
              : TUTTI_FAIL(table->context, TUTTI_ERROR_USAGE, "%s:%zu: %s", table->path, table->row->line, why);
@@ -288,7 +299,8 @@ enum tutti_status reading_csv(tutti_context *context, const char *path, const st
                         .tolerant = options->tolerant,
                         .rows = rows};
   const struct csv_taker taker = {take_row, options->tolerant ? leave_out_row : NULL, &table};
-  TUTTI_TRY_OUT(context, csv_file_read(context, path, options->delimiter, &taker));
+  const struct csv_layout layout = {options->delimiter, options->skip_lines};
+  TUTTI_TRY_OUT(context, csv_file_read(context, path, &layout, &taker));
   TUTTI_TRY_OUT(context, end_runs(&table));
   TUTTI_TRY_OUT(context, check_rows(&table));
   TUTTI_TRY_OUT(context, check_conventions(&table));

@@ -28,6 +28,7 @@ struct reading_csv_options {
   int decimal;   /* of READING_DECIMAL_ (numeral.h): how numbers are written */
   const char *missing_marks; /* marks of missing cells besides the usual ones, separated by blanks; NULL: none */
   const char *strip;         /* signs that numbers may have before or behind them, likewise */
+  int64_t skip_lines;        /* so many lines stand above the table: a title, comments */
   bool tolerant;             /* may rows have other numbers of cells than the first, as rows that cannot be read? */
 };
 

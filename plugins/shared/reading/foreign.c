@@ -1,0 +1,58 @@
+/* foreign.c - what a file is that is no table of text. */
+#include "foreign.h"
+
+#include <string.h>
+#include <strings.h>
+
+struct kind {
+  const char *begin; /* its first bytes */
+  size_t length;
+  const char *text;
+};
+#define BEGINS(bytes) bytes, sizeof bytes - 1
+
+static const char sheet[] = "a spreadsheet, or another ZIP file; save the sheet as CSV in UTF-8";
+static const char old_sheet[] = "a spreadsheet of the old kind (.xls); save the sheet as CSV in UTF-8";
+static const char parquet[] =
+    "a Parquet file; make a CSV file of it, as with pandas: pandas.read_parquet(FILE).to_csv(NEW, index=False)";
+static const char arrow[] =
+    "an Arrow file; make a CSV file of it, as with pandas: pandas.read_feather(FILE).to_csv(NEW, index=False)";
+static const char wide[] = "a text in UTF-16; convert it: iconv -f UTF-16 -t UTF-8 FILE > NEW";
+static const char database[] = "an SQLite database; make a CSV file of a table: sqlite3 -csv -header FILE "
+                               "'select * from TABLE' > NEW";
+static const char array[] = "an array of NumPy; name it FILE.npy, or set data.plugin = npy";
+static const char hdf[] = "an HDF5 file; make a CSV file of it";
+static const char pdf[] = "a PDF file; make a CSV file of its table";
+static const char packed[] = "compressed in a way that is not read; gzip is: decompress it";
+static const char page[] = "a page of the web; was it downloaded where one has to log in?";
+
+static const struct kind kinds[] = {
+    {BEGINS("PK\003\004"), sheet},
+    {BEGINS("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"), old_sheet},
+    {BEGINS("PAR1"), parquet},
+    {BEGINS("ARROW1"), arrow},
+    {BEGINS("\xff\xfe"), wide},
+    {BEGINS("\xfe\xff"), wide},
+    {BEGINS("SQLite format 3"), database},
+    {BEGINS("\x93NUMPY"), array},
+    {BEGINS("\x89HDF\r\n"), hdf},
+    {BEGINS("%PDF-"), pdf},
+    {BEGINS("\x28\xb5\x2f\xfd"), packed}, /* zstd */
+    {BEGINS("\xfd"
+            "7zXZ"),
+     packed},
+    {BEGINS("BZh91AY&SY"), packed},
+};
+
+const char *reading_foreign(const char *begin, size_t length) {
+  static const char *const pages[] = {"<!doctype html", "<html"};
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    if (length >= kinds[i].length && memcmp(begin, kinds[i].begin, kinds[i].length) == 0)
+      return kinds[i].text;
+  while (length > 0 && strchr(" \t\r\n", *begin) && *begin)
+    begin++, length--;
+  for (size_t i = 0; i < sizeof pages / sizeof *pages; i++)
+    if (length >= strlen(pages[i]) && strncasecmp(begin, pages[i], strlen(pages[i])) == 0)
+      return page;
+  return NULL;
+}
