@@ -9,6 +9,12 @@ struct report_options {
   bool trust;
 };
 
+static int print_page(const char *html) {
+  begin_output();
+  (void)fwrite(html, 1, strlen(html), stdout);
+  return finish_output();
+}
+
 static int write_page(const char *path, const char *html) {
   struct result_file file = begin_result(path);
   if (!file.stream)
@@ -26,7 +32,8 @@ static int run_report(tutti_context *context, const struct texts *operands, cons
   enum tutti_status status = tutti_report(context, operands->count, operands->items, &report, &html);
   if (status != TUTTI_OK)
     return fail(context, status);
-  int code = write_page(path, html);
+  bool printed = strcmp(path, "-") == 0;
+  int code = printed ? print_page(html) : write_page(path, html);
   tutti_free(html);
   if (code != EXIT_DONE)
     return code;
@@ -35,13 +42,15 @@ static int run_report(tutti_context *context, const struct texts *operands, cons
                   "tutti: not found: %s; the report has tables in place of the pictures (Debian: apt-get install "
                   "gnuplot-nox graphviz)\n",
                   report.lacking);
+  if (printed)
+    return EXIT_DONE;
   begin_output();
   print_harmless(stdout, "%s: %zu run%s\n", path, report.runs, report.runs == 1 ? "" : "s");
   return finish_output();
 }
 
 static const struct command_option report_options[] = {
-    {"to", 't', OPTION_TEXT, "FILE.html", "Write there (default: report.html in this folder).",
+    {"to", 't', OPTION_TEXT, "FILE.html", "Write there (default: report.html in this folder); -: print it.",
      .offset = offsetof(struct report_options, to), .completes = COMPLETE_FILE},
     TRUST_OPTION(struct report_options),
     {0}};

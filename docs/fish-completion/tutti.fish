@@ -121,7 +121,7 @@ complete -c tutti -n '__tutti_command export' -s T -l trust -d 'Load plugins fro
 complete -c tutti -n '__tutti_command export' -s v -l verbose -d 'Say more on stderr: where errors come from, and debugging messages'
 complete -c tutti -n __tutti_no_command -a report -d 'runs as a page for people'
 complete -c tutti -n '__tutti_command report' -a '(__fish_complete_directories)'
-complete -c tutti -n '__tutti_command report' -s t -l to -r -F -d 'Write there (default: report.html in this folder)'
+complete -c tutti -n '__tutti_command report' -s t -l to -r -F -d 'Write there (default: report.html in this folder); -: print it'
 complete -c tutti -n '__tutti_command report' -s T -l trust -d 'Load plugins from the folders that the run\'s recipe names, too (run.plugin_path): their code runs as yours'
 complete -c tutti -n '__tutti_command report' -s v -l verbose -d 'Say more on stderr: where errors come from, and debugging messages'
 complete -c tutti -n __tutti_no_command -a compare -d 'runs against each other, with ranks and tests'

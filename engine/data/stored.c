@@ -97,6 +97,38 @@ static enum tutti_status take_labels(tutti_context *context, const struct tutti_
   return TUTTI_OK;
 }
 
+/* Without cross-validation there is no such array. */
+static enum tutti_status take_folds(tutti_context *context, const struct tutti_npy *array, tutti_dataset *dataset) {
+  const size_t rows = dataset->splits[TUTTI_VALIDATION]->rows;
+  const int32_t *folds = array->data;
+  if (!folds)
+    return TUTTI_OK;
+  if (array->element != TUTTI_I32 || array->count != rows)
+    return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "split %s: expected the folds of %zu rows, found another array",
+                      dataset->splits[TUTTI_VALIDATION]->name, rows);
+  TUTTI_TRY(context, tutti_alloc(context, rows, sizeof *dataset->fold, &dataset->fold));
+  for (size_t r = 0; r < rows; r++) {
+    if (folds[r] < 0 || (size_t)folds[r] >= rows)
+      return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "split %s: row %zu is in fold %d",
+                        dataset->splits[TUTTI_VALIDATION]->name, r, folds[r]);
+    dataset->fold[r] = (uint32_t)folds[r];
+    dataset->folds = (size_t)folds[r] >= dataset->folds ? (size_t)folds[r] + 1 : dataset->folds;
+  }
+  return TUTTI_OK;
+}
+
+static enum tutti_status restore_folds(tutti_context *context, const struct tutti_stored_splits *splits,
+                                       tutti_dataset *dataset) {
+  struct tutti_npy array = {0};
+  const char *split = dataset->splits[TUTTI_VALIDATION]->name;
+  enum tutti_status status = splits->map(splits->argument, context, split, TUTTI_STORED_FOLDS, &array);
+  if (status == TUTTI_OK)
+    status = take_folds(context, &array, dataset);
+  tutti_npy_unmap(&array);
+  return status == TUTTI_ERROR_CORRUPT ? splits->place(splits->argument, context, split, TUTTI_STORED_FOLDS, status)
+                                       : status;
+}
+
 static enum tutti_status take_array(tutti_context *context, const struct tutti_encoding *encoding,
                                     const struct tutti_stored_splits *splits, enum tutti_stored_array which,
                                     tutti_split *split) {
@@ -160,7 +192,7 @@ static enum tutti_status restore_splits(tutti_context *context, json_t *array, c
     TUTTI_TRY(context, restore_split(context, dataset->encoding, splits, &described, &dataset->splits[i]));
     dataset->split_count++;
   }
-  return TUTTI_OK;
+  return restore_folds(context, splits, dataset);
 }
 
 enum tutti_status tutti_dataset_restore(tutti_context *context, const char *json, const tutti_config *head,

@@ -6,8 +6,15 @@
 #include <tutti/data.h>
 #include <tutti/npy.h>
 
-/* The arrays of a split: row numbers in the source, values of the targets, class numbers. */
-enum tutti_stored_array { TUTTI_STORED_ROWS, TUTTI_STORED_TARGETS, TUTTI_STORED_LABELS, TUTTI_STORED_ARRAYS };
+/* The arrays of a split: row numbers in the source, values of the targets, class numbers, and with cross-validation the
+   folds of validation rows. */
+enum tutti_stored_array {
+  TUTTI_STORED_ROWS,
+  TUTTI_STORED_TARGETS,
+  TUTTI_STORED_LABELS,
+  TUTTI_STORED_FOLDS,
+  TUTTI_STORED_ARRAYS
+};
 
 /* Where the arrays are. */
 struct tutti_stored_splits {

@@ -19,6 +19,20 @@ static enum tutti_status gather_status(struct report_facts *facts) {
   return tutti_run_read_summary(facts->context, facts->directory, &facts->summary);
 }
 
+/* The columns of the table, as data.json has them. */
+static enum tutti_status gather_columns(struct report_facts *facts) {
+  tutti_context *context = facts->context;
+  char *text = NULL;
+  if (!facts->experiment->dataset)
+    return TUTTI_OK;
+  TUTTI_TRY(context, tutti_run_file_read(context, tutti_view_source(facts->view), TUTTI_RUN_FILE_DATA, &text));
+  json_t *root = text ? json_loads(text, 0, NULL) : NULL;
+  facts->columns = json_array_size(json_object_get(root, "inputs"));
+  json_decref(root);
+  tutti_free(text);
+  return TUTTI_OK;
+}
+
 static enum tutti_status gather_reports(struct report_facts *facts) {
   tutti_context *context = facts->context;
   TUTTI_TRY(context, tutti_alloc(context, facts->history->asked, sizeof(json_t *), &facts->reports));
@@ -116,6 +130,7 @@ enum tutti_status tutti_report_gather(tutti_context *context, const char *direct
   facts->classes = facts->experiment->task.kind == TUTTI_TASK_CLASSIFICATION;
   TUTTI_TRY(context, gather_status(facts));
   TUTTI_TRY(context, gather_reports(facts));
+  TUTTI_TRY(context, gather_columns(facts));
   TUTTI_TRY(context, gather_ensemble(facts));
   TUTTI_TRY(context, gather_evaluation(facts));
   TUTTI_TRY(context, gather_sizes(facts));

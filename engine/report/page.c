@@ -15,7 +15,7 @@ enum { MOST_ROWS_SHOWN = 200, LONG_TEXT = 40 };
 static void add_number(struct tutti_text *out, double number) {
   if (isnan(number))
     tutti_text_add(out, "<td></td>");
-  else if (fabs(number) < 1e15 && number == floor(number))
+  else if (fabs(number) < 1e15 && (number == floor(number) || fabs(number) >= 1e5))
     tutti_text_add(out, "<td>%.0f</td>", number);
   else
     tutti_text_add(out, "<td>%.5g</td>", number);
@@ -200,7 +200,11 @@ static void add_links(struct tutti_text *out, const struct report_page *page) {
   tutti_text_add(out, "</nav>\n");
 }
 
+/* Of many runs, which say nearly the same, folded away. */
 static void add_words(struct tutti_text *out, const struct report_page *page) {
+  bool many = page->runs > REPORT_MANY_RUNS;
+  if (many)
+    tutti_text_add(out, "<details class=\"all\"><summary>Each run in words</summary>\n");
   tutti_text_add(out, page->runs > 1 ? "<div class=\"runs\">\n" : "<div>\n");
   for (size_t run = 0; run < page->runs; run++) {
     tutti_text_add(out, "<section class=\"words\"><h%d>", page->runs == 1 ? 1 : 2);
@@ -209,7 +213,7 @@ static void add_words(struct tutti_text *out, const struct report_page *page) {
     tutti_report_words(&page->facts[run], out);
     tutti_text_add(out, "</section>\n");
   }
-  tutti_text_add(out, "</div>\n");
+  tutti_text_add(out, many ? "</div></details>\n" : "</div>\n");
   if (page->lacking)
     tutti_text_add(out,
                    "<p class=\"warn\">Without pictures: not found on this machine: %s. The tables have all "

@@ -14,7 +14,7 @@
 ALL_SECTIONS(DECLARE)
 static const struct report_section *const sections[] = {ALL_SECTIONS(ADDRESS)};
 
-enum { SECTIONS = sizeof sections / sizeof *sections, MANY_RUNS = 4 };
+enum { SECTIONS = sizeof sections / sizeof *sections };
 
 static size_t count_charts(void) {
   size_t count = 0;
@@ -35,7 +35,7 @@ static enum tutti_status make_figures(tutti_context *context, struct report_page
   for (size_t i = 0; i < SECTIONS; i++)
     for (const struct report_chart *chart = sections[i]->charts; chart->name; chart++)
       for (size_t run = 0; run < page->runs; run++, figure++) {
-        if (page->runs > MANY_RUNS && !chart->brief)
+        if (page->runs > REPORT_MANY_RUNS && !chart->brief)
           continue;
         *figure = (struct report_figure){.context = context, .chart = chart};
         TUTTI_TRY(context, applies(sections[i], &page->facts[run]) ? chart->draw(&page->facts[run], figure)

@@ -41,6 +41,7 @@ struct report_facts {
   json_t *sizes;      /* as tutti curve --json gives it for ensembles of other sizes; NULL: there is none */
   json_t **reports;   /* [history->asked]; NULL where there is no result */
   char *no_ensemble;  /* why there is no evaluation; NULL if there is one */
+  size_t columns;     /* of a table, that are read; 0: unknown */
   size_t members;     /* of the ensemble */
   uint64_t *trials;   /* [members], ascending */
   struct report_rows rows;
@@ -122,6 +123,8 @@ TUTTI_NODISCARD enum tutti_status tutti_figures_draw(tutti_context *context, siz
                                                      struct report_figure *figures, const char **lacking);
 
 /* --- the page ----------------------------------------------------------------------------------------------------- */
+
+enum { REPORT_MANY_RUNS = 4 }; /* of more runs, the page has only what is brief */
 
 struct report_page {
   size_t runs, sections, charts; /* charts: of all sections */

@@ -51,7 +51,7 @@ out:
 }
 
 static enum tutti_status predict(const struct report_facts *facts, double low, double high, double *grid,
-                                 struct tutti_forecast *forecast) {
+                                 struct tutti_forecast *forecast, char **name) {
   tutti_context *context = facts->context;
   enum tutti_status status;
   tutti_model *model = NULL;
@@ -59,6 +59,7 @@ static enum tutti_status predict(const struct report_facts *facts, double low, d
   for (size_t i = 0; i < POINTS; i++)
     grid[i] = low + (high - low) * (double)i / (POINTS - 1);
   TUTTI_TRY_OUT(context, tutti_view_model(context, facts->view, NULL, &model));
+  TUTTI_TRY_OUT(context, tutti_strdup(context, tutti_model_input(model, 0), name));
   TUTTI_TRY_OUT(context, tutti_rows_create(context, "the grid of the report", &rows));
   TUTTI_TRY_OUT(context, tutti_rows_add_column(context, rows, tutti_model_input(model, 0)));
   TUTTI_TRY_OUT(context, tutti_rows_add_numbers(context, rows, 0, POINTS, grid));
@@ -74,7 +75,8 @@ static enum tutti_status draw_ensemble(const struct report_facts *facts, struct 
   double grid[POINTS];
   char key[64];
   struct tutti_forecast forecast = {.size = sizeof forecast, .level = facts->rows.level};
-  enum tutti_status status = predict(facts, low, high, grid, &forecast);
+  char *name = NULL;
+  enum tutti_status status = predict(facts, low, high, grid, &forecast, &name);
   if (status == TUTTI_ERROR_USAGE || status == TUTTI_ERROR_UNSUPPORTED) { /* no weights, no backend */
     status = tutti_figure_missing(figure, "%s", tutti_error_message(facts->context));
     tutti_error_clear(facts->context);
@@ -89,7 +91,7 @@ static enum tutti_status draw_ensemble(const struct report_facts *facts, struct 
       tutti_table_put_all(table, 6, numbers);
     }
     struct tutti_plot *plot = tutti_figure_plot(figure, 700, 400);
-    tutti_plot_text(plot, "xlabel", "input");
+    tutti_plot_text(plot, "xlabel", name);
     tutti_plot_text(plot, "ylabel", tutti_view_output(facts->view, 0));
     (void)snprintf(key, sizeof key, "interval of %g %%", 100 * facts->rows.level);
     tutti_plot_series(plot, 0, "1:5:6", "filledcurves fs solid 0.15", 0, key);
@@ -100,6 +102,7 @@ static enum tutti_status draw_ensemble(const struct report_facts *facts, struct 
                                "run does not keep the inputs themselves.",
                                reach);
   }
+  tutti_free(name);
   tutti_forecast_release(&forecast);
   return status;
 }

@@ -21,7 +21,10 @@ static void put_candidate(const struct report_facts *facts, struct tutti_table *
   tutti_free(text);
 }
 
-/* Of several runs that are one pool: which gave the trial. */
+/* What is told of how a run searched. */
+static const char *const methods[] = {"builder", "space", "backend"};
+
+/* Of several runs that are one pool: which gave the trial, and how it searched. */
 static void put_run(const struct report_facts *facts, struct tutti_table *table, uint64_t trial) {
   const json_t *pools = json_object_get(facts->status, "pools");
   for (size_t i = json_array_size(pools); i-- > 0;) {
@@ -31,6 +34,8 @@ static void put_run(const struct report_facts *facts, struct tutti_table *table,
       continue;
     tutti_table_put_text(table, json_string_value(json_object_get(pool, "run")));
     tutti_table_put(table, (double)(trial - first));
+    for (size_t k = 0; k < sizeof methods / sizeof *methods; k++)
+      tutti_table_put_text(table, json_string_value(json_object_get(pool, methods[k])));
     return;
   }
 }
@@ -43,9 +48,10 @@ static enum tutti_status draw_members(const struct report_facts *facts, struct r
   const char *loss = tutti_loss_names()[facts->experiment->loss], *metric = main_metric(facts);
   struct tutti_table *table = tutti_figure_table(figure, "trial", "weight", "validation loss", "test loss", NULL);
   tutti_table_column(table, facts->classes ? "test error" : "test rmse");
-  tutti_table_columns(table, "parameters", "flops", "seconds", "origin", "candidate", NULL);
+  tutti_table_columns(table, "parameters", "flops", "seconds", NULL);
   if (json_object_get(facts->status, "pools"))
-    tutti_table_columns(table, "run", "trial of the run", NULL);
+    tutti_table_columns(table, "run", "trial of the run", "builder", "space", "backend", NULL);
+  tutti_table_columns(table, "origin", "candidate", NULL);
   json_array_foreach(members, index, member) {
     uint64_t trial = (uint64_t)json_integer_value(json_object_get(member, "trial"));
     if (trial >= facts->history->asked || !facts->reports[trial])
@@ -59,9 +65,9 @@ static enum tutti_status draw_members(const struct report_facts *facts, struct r
                               tutti_report_number(facts->reports[trial], "flops"),
                               facts->history->records[trial].seconds};
     tutti_table_put_all(table, sizeof numbers / sizeof *numbers, numbers);
+    put_run(facts, table, trial);
     tutti_table_put_text(table, facts->history->records[trial].origin);
     put_candidate(facts, table, trial);
-    put_run(facts, table, trial);
   }
   return TUTTI_OK;
 }
@@ -70,7 +76,6 @@ static enum tutti_status draw_members(const struct report_facts *facts, struct r
 
 static enum tutti_status draw_pools(const struct report_facts *facts, struct report_figure *figure) {
   const json_t *pools = json_object_get(facts->status, "pools"), *pool;
-  static const char *const texts[] = {"builder", "space", "backend", "run"};
   size_t index;
   if (!pools)
     return tutti_figure_skip(figure);
@@ -79,8 +84,9 @@ static enum tutti_status draw_pools(const struct report_facts *facts, struct rep
   json_array_foreach(pools, index, pool) {
     const double numbers[] = {tutti_report_number(pool, "trials"), tutti_report_number(pool, "members")};
     tutti_table_put_all(table, 2, numbers);
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-      tutti_table_put_text(table, json_string_value(json_object_get(pool, texts[i])));
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+      tutti_table_put_text(table, json_string_value(json_object_get(pool, methods[i])));
+    tutti_table_put_text(table, json_string_value(json_object_get(pool, "run")));
   }
   return TUTTI_OK;
 }
@@ -102,9 +108,16 @@ static const json_t *metrics_of(const json_t *point, const char *split) {
 /* One chart of a metric over the size: what was chosen, on the rows that chose and on others, and the oracle. */
 static void plot_sizes(const struct report_facts *facts, struct report_figure *figure, const char *metric,
                        size_t table) {
+  enum { FEW = 12 };
   const char *split = facts->rows.split;
   char key[64];
+  const struct tutti_table *points = &figure->tables[table];
+  size_t rows = tutti_table_rows(points);
+  if (rows < 2) /* that is no curve */
+    return;
   struct tutti_plot *plot = tutti_figure_plot(figure, 520, 340);
+  if (tutti_table_cell(points, rows - 1, 0)->number <= FEW)
+    tutti_plot_set(plot, "set xtics 1");
   bool tested = split && strcmp(split, TUTTI_SPLIT_TEST) == 0;
   tutti_plot_text(plot, "xlabel", "members");
   tutti_plot_text(plot, "ylabel", metric);
@@ -279,6 +292,7 @@ static size_t put_severities(const struct report_facts *facts, const char *metri
         (void)snprintf(name, sizeof name, "%s%s", kinds[k], metric);
         tutti_table_put(table, tutti_report_metric(json_object_get(entry, "metrics"), name));
       }
+      tutti_table_put(table, tutti_report_metric(json_object_get(entry, "calibrated"), metric));
       found += severity > 0;
     }
   return found;
@@ -288,7 +302,7 @@ static enum tutti_status draw_severity(const struct report_facts *facts, struct 
   const char *const metrics[] = {"nll", main_metric(facts)};
   for (size_t i = 0; i < 2; i++) {
     struct tutti_table *table = tutti_figure_table(figure, "severity", NULL);
-    tutti_table_columns(table, metrics[i], "mean of the members", "oracle", NULL);
+    tutti_table_columns(table, metrics[i], "mean of the members", "oracle", "calibrated", NULL);
     if (put_severities(facts, metrics[i], table) == 0)
       return tutti_figure_skip(figure);
     struct tutti_plot *plot = tutti_figure_plot(figure, 520, 340);
@@ -298,6 +312,8 @@ static enum tutti_status draw_severity(const struct report_facts *facts, struct 
     tutti_plot_series(plot, i, "1:3", "linespoints pt 6 ps 0.6 lw 1.4 dt 2", 3, "mean of the members");
     tutti_plot_series(plot, i, "1:2", "linespoints pt 6 ps 0.6 lw 2", 0, "ensemble");
     tutti_plot_series(plot, i, "1:4", "linespoints pt 6 ps 0.6 lw 1.4", 2, "oracle");
+    if (isfinite(tutti_table_cell(table, 0, 4)->number))
+      tutti_plot_series(plot, i, "1:5", "linespoints pt 6 ps 0.6 lw 2", 1, "ensemble, calibrated");
   }
   return TUTTI_OK;
 }

@@ -155,9 +155,17 @@ static enum tutti_status draw_architectures(const struct report_facts *facts, st
   if (networks == 0)
     return tutti_figure_missing(figure, "The members are no networks (backend %s).",
                                 tutti_host_plugin(facts->experiment->host, "backend"));
+  size_t others = facts->members - networks;
+  char rest[96] = "";
+  if (others > 0)
+    (void)snprintf(rest, sizeof rest, "%zu of the %zu members %s no network%s (see the candidates above).", others,
+                   facts->members, others == 1 ? "is" : "are", others == 1 ? "" : "s");
   if (figure->graph_count < networks)
-    return tutti_figure_note(figure, "%zu of %zu networks are drawn: at most %d, of at most %d boxes.",
-                             figure->graph_count, networks, (int)MOST_NETWORKS, (int)MOST_BOXES);
+    return tutti_figure_note(figure, "%zu of %zu networks are drawn: at most %d, of at most %d boxes.%s%s",
+                             figure->graph_count, networks, (int)MOST_NETWORKS, (int)MOST_BOXES, others ? " " : "",
+                             rest);
+  if (others > 0)
+    return tutti_figure_note(figure, "%s", rest);
   return TUTTI_OK;
 }
 

@@ -78,9 +78,10 @@ static enum tutti_status draw_metrics(const struct report_facts *facts, struct r
 
 /* --- reliability -------------------------------------------------------------------------------------------------- */
 
-/* Add a table of the evaluation; false if the split has it not. */
-static bool put_reliability(struct report_figure *figure, const json_t *tables, size_t count,
-                            const char *const *columns) {
+/* Add a table of the evaluation, with the standard error that a point on the diagonal has; false if the split has it
+   not. Of values, each point is of all rows. */
+static bool put_reliability(const struct report_facts *facts, struct report_figure *figure, const json_t *tables,
+                            size_t count, const char *const *columns) {
   const json_t *rows = json_object_get(tables, "reliability"), *row;
   size_t index;
   if (json_array_size(rows) == 0)
@@ -88,8 +89,14 @@ static bool put_reliability(struct report_figure *figure, const json_t *tables, 
   struct tutti_table *table = tutti_figure_table(figure, NULL);
   for (size_t i = 0; i < count; i++)
     tutti_table_column(table, columns[i]);
-  json_array_foreach(rows, index, row) for (size_t i = 0; i < count; i++)
+  tutti_table_column(table, "standard error of what is said");
+  json_array_foreach(rows, index, row) {
+    double said = tutti_report_number(row, columns[0]);
+    double of = facts->classes ? tutti_report_number(row, "rows") : (double)(facts->rows.rows * facts->rows.outputs);
+    for (size_t i = 0; i < count; i++)
       tutti_table_put(table, tutti_report_number(row, columns[i]));
+    tutti_table_put(table, sqrt(said * (1 - said) / of));
+  }
   return true;
 }
 
@@ -101,13 +108,16 @@ static enum tutti_status draw_reliability(const struct report_facts *facts, stru
   size_t count = facts->classes ? 5 : 2;
   if (split && !facts->classes && !isfinite(tutti_report_metric(json_object_get(split, "metrics"), "coverage")))
     return tutti_figure_missing(figure, no_variance);
-  if (!split || !put_reliability(figure, json_object_get(split, "tables"), count, columns))
+  if (!split || !put_reliability(facts, figure, json_object_get(split, "tables"), count, columns))
     return tutti_figure_missing(figure, no_ensemble);
-  bool calibrated = put_reliability(figure, json_object_get(split, "calibrated_tables"), count, columns);
+  bool calibrated = put_reliability(facts, figure, json_object_get(split, "calibrated_tables"), count, columns);
   struct tutti_plot *plot = tutti_figure_plot(figure, 460, 460);
   tutti_plot_set(plot, "set size square\nset xrange [0:1]\nset yrange [0:1]");
   tutti_plot_text(plot, "xlabel", facts->classes ? "how sure it is" : "quantile of the prediction");
   tutti_plot_text(plot, "ylabel", facts->classes ? "how often it is right" : "share of rows below it");
+  char band[64];
+  (void)snprintf(band, sizeof band, "1:($1-2*$%zu):($1+2*$%zu)", count + 1, count + 1);
+  tutti_plot_series(plot, 0, band, "filledcurves", TUTTI_INK_FAINT, "what chance would do");
   tutti_plot_function(plot, "x", "lines dt 2 lw 1", TUTTI_INK_TEXT, "as it should be");
   tutti_plot_series(plot, 0, "1:2", "linespoints pt 6 ps 0.5 lw 1.6", calibrated ? 1 : 0,
                     calibrated ? "before calibration" : "found");
@@ -253,8 +263,9 @@ static const struct report_chart charts[] = {
      .draw = draw_metrics},
     {.name = "reliability",
      .title = "Does it mean what it says?",
-     .text = "If the curve is on the diagonal, what is said to happen in 80 % of the rows does happen in 80 % of them. "
-             "Of classes, below the diagonal is too sure of itself.",
+     .text =
+         "If the curve is on the diagonal, what is said to happen in 80 % of the rows does happen in 80 % of them. "
+         "Of classes, below the diagonal is too sure of itself. The grey band is two standard errors of so many rows.",
      .brief = true,
      .draw = draw_reliability},
     {.name = "coverage",

@@ -78,7 +78,8 @@ static enum tutti_status draw_history(const struct report_facts *facts, struct r
     tutti_plot_series(plot, 0, "1:($4>0?$2:NaN)", "points pt 6 ps 0.9", 1, "a member of the ensemble");
   tutti_plot_series(plot, 0, "1:3", "steps lw 2", 0, "best so far");
   return beyond > 0 && !needs_logarithm(facts)
-             ? tutti_figure_note(figure, "%" PRIu64 " of %" PRIu64 " trials are above the frame.", beyond, shown)
+             ? tutti_figure_note(figure, "%" PRIu64 " of %" PRIu64 " trials %s above the frame.", beyond, shown,
+                                 beyond == 1 ? "is" : "are")
              : TUTTI_OK;
 }
 

@@ -132,7 +132,7 @@ static enum tutti_status put_standing(tutti_context *context, const json_t *comp
       tutti_figure_table(figure, "variant", "place", "runs", json_string_value(json_object_get(metric, "name")),
                          "standard error", "mean rank", NULL);
   struct tutti_plot *plot = tutti_figure_plot(figure, 460, 100 + 24 * (int)(count < 40 ? count : 40));
-  tutti_plot_set(plot, "unset key\nset ytics scale 0 ()\nset yrange [%g:-0.6]\nset xtics rotate by -30",
+  tutti_plot_set(plot, "unset key\nset ytics scale 0 ()\nset yrange [%g:-0.6]\nset xtics rotate by -30\nset rmargin 5",
                  (double)count - 0.4);
   tutti_plot_text(plot, "xlabel", json_string_value(json_object_get(metric, "name")));
   json_array_foreach(variants, index, variant) {

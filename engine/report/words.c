@@ -27,7 +27,10 @@ static void add_strong(struct tutti_text *out, const char *text) {
   tutti_text_add(out, "</b>");
 }
 
-static void add_figure(struct tutti_text *out, double number) { tutti_text_add(out, "<b>%.4g</b>", number); }
+/* Four digits, and none of them as a power of ten where a number can be written out. */
+static void add_figure(struct tutti_text *out, double number) {
+  tutti_text_add(out, fabs(number) >= 1e4 && fabs(number) < 1e12 ? "<b>%.0f</b>" : "<b>%.4g</b>", number);
+}
 
 /* --- asked -------------------------------------------------------------------------------------------------------- */
 
@@ -49,6 +52,9 @@ static void say_data(const struct report_facts *facts, struct tutti_text *out) {
   }
   if (in.height > 1 || in.width > 1)
     tutti_text_add(out, ", from images of %d &#215; %d pixels. ", in.height, in.width);
+  else if (facts->columns > 0 && facts->columns != (size_t)in.channels)
+    tutti_text_add(out, ", from %zu column%s, which are %d inputs of a network. ", facts->columns,
+                   facts->columns == 1 ? "" : "s", in.channels);
   else
     tutti_text_add(out, ", from %d input%s. ", in.channels, in.channels == 1 ? "" : "s");
   long long folds = json_integer_value(json_object_get(json_object_get(facts->status, "data"), "folds"));
@@ -113,6 +119,16 @@ static void say_quality(const struct report_facts *facts, const json_t *metrics,
   tutti_text_add(out, ". ");
 }
 
+/* What the calibrator makes of it. */
+static void say_calibrated(const json_t *split, struct tutti_text *out) {
+  double nll = tutti_report_metric(json_object_get(split, "calibrated"), "nll");
+  if (!isfinite(nll))
+    return;
+  tutti_text_add(out, "After the calibrator, the negative log-likelihood is ");
+  add_figure(out, nll);
+  tutti_text_add(out, " nats. ");
+}
+
 /* The one model that a search without an ensemble would have given. */
 static void say_single(const struct report_facts *facts, const char *split, struct tutti_text *out) {
   const json_t *best = json_object_get(facts->status, "best");
@@ -124,8 +140,11 @@ static void say_single(const struct report_facts *facts, const char *split, stru
   if (!isfinite(value))
     return;
   tutti_text_add(out, "The best single model (trial %llu) has ", (unsigned long long)trial);
-  tutti_text_add(out, facts->classes ? "an error of <b>%.3g %%</b>. " : "<b>%.4g</b>. ",
-                 facts->classes ? 100 * value : value);
+  if (facts->classes)
+    tutti_text_add(out, "an error of <b>%.3g %%</b>", 100 * value);
+  else
+    add_figure(out, value);
+  tutti_text_add(out, ". ");
 }
 
 static void say_intervals(const struct report_facts *facts, const json_t *split, struct tutti_text *out) {
@@ -166,6 +185,7 @@ static void say_found(const struct report_facts *facts, struct tutti_text *out) 
   if (split) {
     tutti_text_add(out, "On the %zu %s rows, ", facts->rows.rows, name);
     say_quality(facts, json_object_get(split, "metrics"), out);
+    say_calibrated(split, out);
     say_single(facts, name, out);
     say_intervals(facts, split, out);
     say_calibrator(facts, out);

@@ -294,7 +294,8 @@ static enum tutti_status stored_path(tutti_context *context, const struct stored
                                      enum tutti_stored_array which, char **path) {
   static const enum tutti_split_file files[TUTTI_STORED_ARRAYS] = {[TUTTI_STORED_ROWS] = TUTTI_SPLIT_FILE_ROWS,
                                                                    [TUTTI_STORED_TARGETS] = TUTTI_SPLIT_FILE_TARGETS,
-                                                                   [TUTTI_STORED_LABELS] = TUTTI_SPLIT_FILE_LABELS};
+                                                                   [TUTTI_STORED_LABELS] = TUTTI_SPLIT_FILE_LABELS,
+                                                                   [TUTTI_STORED_FOLDS] = TUTTI_SPLIT_FILE_FOLDS};
   return tutti_run_split_path(context, stored->directory, split, files[which], path);
 }
 

@@ -106,39 +106,53 @@ static const char *source_of(const struct compare_run *run) {
   return path && *path ? path : source ? source : "no data";
 }
 
-/* Data sets of the same file are distinguished by the first key that differs from an earlier one's. */
-static enum tutti_status tell_apart(tutti_context *context, struct compare *compare, size_t index) {
-  const struct compare_run *run = &compare->runs[compare->data_set_runs[index]];
-  for (size_t d = 0; d < index; d++) {
-    const struct compare_run *other = &compare->runs[compare->data_set_runs[d]];
-    char *name = compare->data_set_names[index];
-    if (strcmp(name, compare->data_set_names[d]) != 0)
+/* Does another data set with this label differ from this one in a key? */
+static bool differs(const struct compare *compare, char *const *labels, size_t set, const char *key) {
+  const char *value = tutti_compare_value(&compare->runs[compare->data_set_runs[set]], key);
+  for (size_t d = 0; d < compare->data_sets; d++)
+    if (strcmp(labels[d], labels[set]) == 0 &&
+        !same_value(tutti_compare_value(&compare->runs[compare->data_set_runs[d]], key), value))
+      return true;
+  return false;
+}
+
+/* The label, and of data sets of the same file or generator all keys that tell them apart, each with its value. */
+static enum tutti_status name_data_set(tutti_context *context, const struct compare *compare, char *const *labels,
+                                       size_t set, char **name) {
+  struct tutti_text out = tutti_text_begin(context);
+  const char *between = " (";
+  tutti_text_add(&out, "%s", labels[set]);
+  for (size_t k = 0; k < compare->data_key_count; k++) {
+    const char *key = compare->data_keys[k];
+    const char *value = tutti_compare_value(&compare->runs[compare->data_set_runs[set]], key);
+    if (!differs(compare, labels, set, key))
       continue;
-    const char *const *key = compare->data_keys;
-    while (same_value(tutti_compare_value(run, *key), tutti_compare_value(other, *key)))
-      key++;
-    const char *value = tutti_compare_value(run, *key);
-    enum tutti_status status = tutti_format(context, &compare->data_set_names[index], "%s (%s %s)", name,
-                                            strchr(*key, '.') + 1, value ? value : "-");
-    tutti_free(name);
-    TUTTI_TRY(context, status);
+    tutti_text_add(&out, "%s%s %s", between, strchr(key, '.') + 1, value && *value ? value : "-");
+    between = ", ";
   }
-  return TUTTI_OK;
+  tutti_text_add(&out, *between == ',' ? ")" : "");
+  return tutti_text_take(&out, name);
 }
 
 static enum tutti_status name_data_sets(tutti_context *context, struct compare *compare) {
-  const char **sources;
-  TUTTI_TRY(context,
-            tutti_alloc(context, compare->data_sets, sizeof *compare->data_set_names, &compare->data_set_names));
-  TUTTI_TRY(context, tutti_alloc(context, compare->data_sets, sizeof *sources, &sources));
-  for (size_t d = 0; d < compare->data_sets; d++)
+  enum tutti_status status;
+  size_t count = compare->data_sets;
+  const char **sources = NULL;
+  char **labels = NULL;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *compare->data_set_names, &compare->data_set_names));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *sources, &sources));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *labels, &labels));
+  for (size_t d = 0; d < count; d++)
     sources[d] = source_of(&compare->runs[compare->data_set_runs[d]]);
-  enum tutti_status status = tutti_path_labels(context, compare->data_sets, sources, compare->data_set_names);
+  TUTTI_TRY_OUT(context, tutti_path_labels(context, count, sources, labels));
+  for (size_t d = 0; d < count; d++)
+    TUTTI_TRY_OUT(context, name_data_set(context, compare, labels, d, &compare->data_set_names[d]));
+out:
+  for (size_t d = 0; labels && d < count; d++)
+    tutti_free(labels[d]);
+  tutti_free(labels);
   tutti_free(sources);
-  TUTTI_TRY(context, status);
-  for (size_t d = 0; d < compare->data_sets; d++)
-    TUTTI_TRY(context, tell_apart(context, compare, d));
-  return TUTTI_OK;
+  return status;
 }
 
 /* --- variants ---------------------------------------------------------------------------------------------------- */

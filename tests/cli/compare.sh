@@ -219,7 +219,7 @@ run kind --set run.seed=1 --set data.target=x1 --set data.ignore=kind,y
 tutti compare runs/forward-1 runs/kind
 expect_code 0
 expect_empty err
-expect_out "1 variant, 2 data sets" "  table" "  table (target x1)"
+expect_out "1 variant, 2 data sets" "  table (target y)" "  table (target x1)"
 
 # Runs without data: the best value of each.
 for seed in 1 2; do

@@ -22,6 +22,8 @@ for recipe in values classes; do
   tutti run $recipe.ini --quiet --out $recipe
   expect_code 0
   expect_out "4 of 4 done, 0 failed" "96 validation and training, by 4 folds, 24 test"
+  tutti status $recipe
+  expect_out "96 validation and training, by 4 folds, 24 test"
   tutti run $recipe.ini --quiet --workers 3 --out $recipe-again
   expect_code 0
   checks=$((checks + 1))

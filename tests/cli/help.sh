@@ -109,4 +109,9 @@ if [ -w /dev/full ]; then
   expect_code 1
   expect_err "cannot write the result"
 fi
+what="tutti-conform -h"
+"$TUTTI_TEST_BUILDDIR/tutti-conform" -h >out 2>err
+code=$?
+expect_code 0
+expect_out "Usage: tutti-conform"
 finish

@@ -185,6 +185,42 @@ expect_in point.html "The ensemble is as sure of one row as of any other." "The 
 expect_not_in point.html ">outside<" "quantile of the prediction"
 expect_equal "metrics without a value" "$(column point.html.csv/point-metrics.csv metric | grep -c nll)" 0
 
+# On the standard output, alone.
+tutti report small --to -
+expect_code 0
+checks=$((checks + 1))
+cmp -s out small.html || complain "the page on the standard output is another one"
+
+# Cross-validation is told as such, of a table its columns, and numbers are written out.
+regression_recipe | sed 's/^split = .*/split = 0.6 0.2 0.2\nfolds = 3/; s/^budget = .*/budget = 12/' >pool.ini
+awk -F, -v OFS=, 'NR > 1 { $4 *= 100000 } 1' table.csv >wide.csv
+tutti run pool.ini --set data.path=wide.csv --set backend.plugin=mixed --set "hyperparameters.learner=choice cpu trees" --set trees.trees=5 --set selector.plugin=all --out pool --quiet
+expect_code 0
+tutti report pool --to pool.html
+expect_code 0
+expect_page pool.html
+expect_in pool.html "by cross-validation: 3 trainings of each candidate"
+expect_not_in pool.html "e+0"
+expect_equal "the band of the reliability" "$(column pool.html.csv/pool-reliability.csv "standard error of what is said" | cut -c1-8 | sed -n 10p)" \
+  "$(python3 -c 'print(str((0.5 * 0.5 / 24) ** 0.5)[:8])')"
+members=$(column pool.html.csv/pool-members.csv trial | wc -l)
+networks=$(column pool.html.csv/pool-architectures.csv trial | wc -l)
+expect_equal "members" 12 "$members"
+expect_in pool.html "$((members - networks)) of the 12 members are no networks"
+
+# One ensemble out of two runs: which search gave which member.
+tutti run small.ini --out other --quiet --set run.seed=2 --set data.split_seed=1 --set builder.plugin=nes-re --set builder.population=3 --set builder.parents=2
+expect_code 0
+sed "s/^\[data\]/[data]\nsplit_seed = 1/" small.ini >first.ini
+tutti run first.ini --out first --quiet
+expect_code 0
+tutti select first other --out both --set selector.plugin=all
+expect_code 0
+tutti report both --to pools.html
+expect_code 0
+expect_page pools.html
+expect_equal "builders of the members" "nes-re nes-rs" "$(column pools.html.csv/both-members.csv builder | sort -u | paste -sd' ')"
+
 # Errors.
 tutti report
 expect_usage_error "run directories"

@@ -280,6 +280,9 @@ static int run_all(const struct options *options) {
 static error_t parse_option(int key, char *argument, struct argp_state *state) {
   struct options *options = state->input;
   switch (key) {
+  case 'h':
+    argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+    return 0;
   case 'p':
     options->paths[options->path_count++] = argument;
     return 0;
@@ -298,6 +301,7 @@ static int parse_and_run(int argc, char **argv, struct options *options) {
   static const struct argp_option known[] = {
       {"path", 'p', "FOLDER", 0, "Look for plugins in FOLDER, too", 0},
       {"set", 's', "KIND/NAME.KEY=VALUE", 0, "Try the plugin with this parameter instead of its default", 0},
+      {NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0},
       {0}};
   static const struct argp argp = {
       .options = known,
