@@ -20,13 +20,28 @@ bool is_verbose(void) {
 
 bool be_verbose(void) { return setenv(verbose_variable, "1", 1) == 0; }
 
-void put_plain(const char *text, size_t length, FILE *out) {
+static void put_bytes(const char *text, size_t length, FILE *out) {
   const unsigned char *byte = (const unsigned char *)text;
   for (size_t i = 0; i < length; i++) {
     bool control = (byte[i] < 0x20 && byte[i] != '\n' && byte[i] != '\t') || byte[i] == 0x7f ||
                    (byte[i] == 0xc2 && i + 1 < length && byte[i + 1] >= 0x80 && byte[i + 1] < 0xa0);
     (void)fputc(control ? '?' : byte[i], out);
     i += control && byte[i] == 0xc2;
+  }
+}
+
+void put_plain(const char *text, size_t length, FILE *out) {
+  size_t width = line_width(out);
+  if (width == 0) {
+    put_bytes(text, length, out);
+    return;
+  }
+  for (const char *end = text + length; text < end;) {
+    const char *line_end = memchr(text, '\n', (size_t)(end - text));
+    wrap_line(text, (size_t)((line_end ? line_end : end) - text), width, put_bytes, out);
+    if (line_end)
+      (void)fputc('\n', out);
+    text = line_end ? line_end + 1 : end;
   }
 }
 

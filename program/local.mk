@@ -47,6 +47,7 @@ tutti_SOURCES += %D%/show_fit.c
 tutti_SOURCES += %D%/show_profile.c
 tutti_SOURCES += %D%/training.c
 tutti_SOURCES += %D%/training.h
+tutti_SOURCES += %D%/wrap.c
 tutti_LDADD = $(TUTTI_ENGINE_LA) $(TUTTI_LA) $(LIBS_CORE_LIBS)
 %D%/tutti-commands.$(OBJEXT): all_commands.h
 all_commands.h: Makefile $(top_srcdir)/build-aux/list-header

@@ -47,6 +47,11 @@ void print_json(const json_t *root);
 /* Print a text that may have come from anybody: control characters other than line feeds and tabs become "?", so that
    they do not reach a terminal. */
 void put_plain(const char *text, size_t length, FILE *out);
+/* Columns of the terminal that it goes to; 0: it is none, or nobody knows. Put a line without its end, broken between
+   words where it is longer than that (wrap.c). */
+size_t line_width(FILE *out);
+void wrap_line(const char *line, size_t length, size_t width, void (*put)(const char *text, size_t length, FILE *out),
+               FILE *out);
 /* The same, as printf. */
 void print_harmless(FILE *out, const char *format, ...) TUTTI_PRINTF(2, 3);
 /* A stream whose text goes to `out` through put_plain when it ends. False, with a message, if there is no memory. */

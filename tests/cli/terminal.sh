@@ -19,6 +19,22 @@ in_terminal "'$TUTTI_PROGRAM' run quick.ini --out three --quiet"
 expect_code 0
 expect_not_in out $'\033'
 
+# Long lines are broken between words, and go on below their text; in a pipe they are whole.
+tutti inspect backend/trees
+expect_code 0
+tr -s ' \n' ' ' <out >whole
+in_terminal "stty cols 60; '$TUTTI_PROGRAM' inspect backend/trees"
+expect_code 0
+tr -d '\r' <out >narrow
+checks=$((checks + 3))
+[ "$(awk 'length($0) > 60' narrow | wc -l)" -eq 0 ] || complain "lines of more than 60 characters"
+tr -s ' \n' ' ' <narrow | cmp -s - whole || complain "other words than in a pipe"
+grep -q '^      Splits at the best' narrow && grep -q '^        [a-z]' narrow || complain "broken lines are not indented"
+printf 'αβγ δεζ %.0s' $(seq 9) >words
+in_terminal "stty cols 24; '$TUTTI_PROGRAM' inspect \"\$(cat words)\" 2>&1"
+expect_code 2
+expect_out "  δεζ αβγ δεζ αβγ δεζ" # characters count, not bytes
+
 tutti run quick.ini --out four
 expect_code 0
 expect_err "tutti: 20/20"
