@@ -46,7 +46,7 @@ foreign 'SQLite format 3\000' "SQLite"
 foreign '\223NUMPY\001' "data.plugin = npy"
 foreign '\n<!DOCTYPE html>\n<p>a, b</p>\n' "page of the web"
 foreign 'BZh91AY&SY' "gzip is"
-refuse classes.ini 'NR == 7 { $5 = "\374p" } 1' "table.csv:7: row 5, column 'kind'" "byte 0xFC" "iconv -f WINDOWS-1252"
+refuse classes.ini 'NR == 7 { $5 = "u\374p" } 1' "table.csv:7: row 5, column 'kind'" "byte 0xFC" "iconv -f WINDOWS-1252"
 # A target without a value in any row, as behind a delimiter at the end of each line; one that has one value.
 awk '{ print $0 "," }' good.csv >table.csv
 tutti validate small.ini --set data.target=-1 --set data.missing_target=drop
