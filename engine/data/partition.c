@@ -1,5 +1,6 @@
 /* partition.c - assigns rows to splits: first by files of row numbers, then by shares, at random, class by class if
-   asked. Of n rows of a class, each split gets its share to within one row. */
+   asked. Of n rows of a class, each split gets its share to within one row, or two where classes are so small that a
+   split would have none at all. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -118,8 +119,10 @@ static size_t boundary(const double *shares, double sum, size_t split, size_t n)
   return split + 1 == TUTTI_SPLITS ? n : (size_t)floor((double)n * (share / sum) + 0.5);
 }
 
-static void share_out(const struct tutti_partition *partition, const double *shares, size_t stratum, size_t count,
-                      uint32_t *rows) {
+/* `before`: rows of the strata before this one, behind which the shares go on, so that those of all rows together are
+   met; each stratum then still has a training row. 0: each stratum by itself. */
+static void share_out(const struct tutti_partition *partition, const double *shares, size_t stratum, size_t before,
+                      size_t count, uint32_t *rows) {
   struct tutti_random random;
   double sum = shares[0] + shares[1] + shares[2];
   size_t at = 0;
@@ -127,9 +130,13 @@ static void share_out(const struct tutti_partition *partition, const double *sha
     tutti_random_init(&random, partition->seed, "split", stratum);
     tutti_random_shuffle(&random, count, rows);
   }
-  for (size_t s = 0; s < TUTTI_SPLITS; s++)
-    for (size_t end = boundary(shares, sum, s, count); at < end; at++)
+  for (size_t s = 0; s < TUTTI_SPLITS; s++) {
+    size_t end =
+        s + 1 == TUTTI_SPLITS ? count : boundary(shares, sum, s, before + count) - boundary(shares, sum, s, before);
+    end = s == TUTTI_TRAIN && end == 0 && before > 0 && shares[s] > 0 && count > 0 ? 1 : end;
+    for (; at < end; at++)
       partition->split[rows[at]] = (uint8_t)s;
+  }
 }
 
 /* Whole groups: each goes where its middle lies when all stand in the order drawn. */
@@ -196,30 +203,57 @@ static bool in_stratum(const struct tutti_partition *partition, size_t row, size
   return !partition->labels || (size_t)partition->labels[row] == stratum;
 }
 
+/* Share out the rows that no file named, stratum by stratum. `rows` has room for all. */
+static void share_strata(const struct tutti_partition *partition, const double *shares, const uint8_t *named,
+                         bool together, uint32_t *rows) {
+  size_t before = 0, strata = partition->labels ? partition->classes : 1;
+  for (size_t stratum = 0; stratum < strata; stratum++) {
+    size_t count = 0;
+    for (size_t r = 0; r < partition->rows; r++)
+      if (named[r] == FREE && partition->split[r] != TUTTI_UNUSED && in_stratum(partition, r, stratum))
+        rows[count++] = (uint32_t)r;
+    share_out(partition, shares, stratum, together ? before : 0, count, rows);
+    before += count;
+  }
+}
+
+/* Has a split with a share got no row? */
+static bool lacks_rows(const struct tutti_partition *partition, const double *shares, const uint8_t *named) {
+  size_t counts[TUTTI_SPLITS] = {0};
+  for (size_t r = 0; r < partition->rows; r++)
+    if (named[r] == FREE && partition->split[r] < TUTTI_SPLITS)
+      counts[partition->split[r]]++;
+  for (size_t s = 0; s < TUTTI_SPLITS; s++)
+    if (shares[s] > 0 && counts[s] == 0)
+      return true;
+  return false;
+}
+
 /* Divide the rows that no file named among the splits without a file. */
 static enum tutti_status share_rest(tutti_context *context, const struct tutti_partition *partition,
                                     const uint8_t *named) {
   enum tutti_status status = TUTTI_OK;
   double shares[TUTTI_SPLITS], sum = 0;
   uint32_t *rows = NULL;
-  size_t strata = partition->labels ? partition->classes : 1;
   for (size_t s = 0; s < TUTTI_SPLITS; s++) {
     bool taken = partition->files[s] || (s == TUTTI_TEST && (partition->test_rows || partition->gap));
     sum += shares[s] = taken ? 0 : partition->shares[s];
   }
   TUTTI_TRY_OUT(context, tutti_alloc(context, partition->rows, sizeof *rows, &rows));
-  for (size_t stratum = 0; stratum < strata; stratum++) {
+  if (sum > 0 && partition->group) {
     size_t count = 0;
     for (size_t r = 0; r < partition->rows; r++)
-      if (named[r] == FREE && partition->split[r] != TUTTI_UNUSED && in_stratum(partition, r, stratum))
+      if (named[r] == FREE && partition->split[r] != TUTTI_UNUSED)
         rows[count++] = (uint32_t)r;
-    if (sum > 0 && partition->group)
-      TUTTI_TRY_OUT(context, share_groups(context, partition, shares, count, rows));
-    else if (sum > 0)
-      share_out(partition, shares, stratum, count, rows);
-    for (size_t i = 0; i < count && sum <= 0; i++)
-      partition->split[rows[i]] = TUTTI_UNUSED;
+    TUTTI_TRY_OUT(context, share_groups(context, partition, shares, count, rows));
+  } else if (sum > 0) {
+    share_strata(partition, shares, named, false, rows);
+    if (lacks_rows(partition, shares, named))
+      share_strata(partition, shares, named, true, rows);
   }
+  for (size_t r = 0; r < partition->rows && sum <= 0; r++)
+    if (named[r] == FREE)
+      partition->split[r] = TUTTI_UNUSED;
 out:
   tutti_free(rows);
   return status;

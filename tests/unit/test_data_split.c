@@ -85,6 +85,35 @@ static void classes_are_stratified(void **state) {
   refuses("only classes can be stratified", "path=a.csv\nstratify=yes\nignore=class");
 }
 
+/* Classes of which each by itself would have no test row share them: the rows of all together are met, and every class
+   still has a training row, also one of a single row. */
+static void small_classes_share_their_test_rows(void **state) {
+  (void)state;
+  enum { CLASSES = 61, EACH = 5, ROWS = (CLASSES - 1) * EACH + 1 };
+  char *text = malloc(ROWS * 16 + 64);
+  size_t counts[3][CLASSES] = {{0}}, all[3];
+  assert_non_null(text);
+  size_t length = (size_t)sprintf(text, "a,class\n");
+  for (int i = 0; i < ROWS; i++)
+    length += (size_t)sprintf(text + length, "%d,k%02d\n", i % 97, i <= EACH ? i / EACH : 1 + (i - 1) / EACH);
+  put("a.csv", text);
+  free(text);
+  loads("path=a.csv\ntarget=class\nsplit=0.72 0.18 0.1");
+  assert_int_equal(total_rows(), ROWS);
+  for (size_t s = 0; s < 3; s++) {
+    const tutti_split *split = tutti_dataset_split(dataset, s);
+    all[s] = tutti_split_rows(split);
+    for (size_t i = 0; i < all[s]; i++)
+      counts[s][tutti_split_labels(split)[i]]++;
+  }
+  assert_in_range(all[2], 29, 31); /* a tenth of 301, but for the row that its class trains on */
+  assert_in_range(all[1], 53, 55);
+  for (size_t c = 0; c < CLASSES; c++) {
+    assert_true(counts[0][c] >= 1);
+    assert_true(counts[2][c] <= 1);
+  }
+}
+
 static void files_of_rows(void **state) {
   (void)state;
   unsigned char owner[20];
@@ -296,6 +325,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       data_test(partitions_are_exact),
       data_test(classes_are_stratified),
+      data_test(small_classes_share_their_test_rows),
       data_test(files_of_rows),
       data_test(splits_without_rows),
       data_test(training_rows_are_standardised),
