@@ -3,7 +3,7 @@
 # manager alone (random search, which asks at once) up to 100,000 trials. Prints a line for each.
 #   tests/experiments/cluster.sh [WORKERS...]        default: 10 100 1000 10000
 # PACE=processor in the environment: on a machine that others use, too. MEAN=S: the mean duration (60). PER=N: trials for
-# each worker (3).
+# each worker (3). INITIAL=N: AgEBO's trials before it asks its model (as many as the window has).
 set -euo pipefail
 source_folder=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 tutti=${TUTTI_PROGRAM:-$source_folder/tutti}
@@ -11,6 +11,8 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/tutti-cluster-XXXXXX")
 trap 'rm -rf "$work"' EXIT
 [ $# -gt 0 ] || set -- 10 100 1000 10000
 pace=${PACE:-real} mean=${MEAN:-60} per=${PER:-3}
+initial=()
+[ -z "${INITIAL-}" ] || initial=(--set builder.initial="$INITIAL")
 
 # measure NAME WORKERS TRIALS ARGUMENTS...
 measure() {
@@ -35,7 +37,8 @@ PY
 }
 
 for workers; do
-  measure agebo "$workers" $((workers * per < 1000 ? 1000 : workers * per)) --set run.batch=$((workers < 40 ? 2 : workers / 20))
+  measure agebo "$workers" $((workers * per < 1000 ? 1000 : workers * per)) --set run.batch=$((workers < 40 ? 2 : workers / 20)) \
+    "${initial[@]}"
 done
 for trials in 1000 100000; do
   measure nes-rs 1000 "$trials" --set builder.plugin=nes-rs --set run.batch=1
