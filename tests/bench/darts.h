@@ -1,4 +1,5 @@
-/* darts.h - networks of DARTS cells: a stem of 3 x channels, reductions at a third and two thirds, a mean over all pixels. */
+/* darts.h - networks of DARTS cells: a stem of 3 x channels, reductions at a third and two thirds, a mean over all
+   pixels. */
 #ifndef BENCH_DARTS_H
 #define BENCH_DARTS_H
 
@@ -16,8 +17,8 @@ struct darts_genotype {
 };
 
 struct darts_genotype darts_draw(uint64_t index);
-/* 16 edges "input:op", separated by commas: 8 of the normal cell, two for each of its four nodes, then 8 of the reduction
-   cell; ops are max3, avg3, skip, sep3, sep5, dil3, dil5. False: it is not that. */
+/* 16 edges "input:op", separated by commas: 8 of the normal cell, two for each of its four nodes, then 8 of the
+   reduction cell; ops are max3, avg3, skip, sep3, sep5, dil3, dil5. False: it is not that. */
 bool darts_parse(const char *text, struct darts_genotype *g);
 enum tutti_status darts_network(tutti_context *context, int cells, int channels, const struct tutti_task *task,
                                 const struct darts_genotype *genotype, tutti_network **network);

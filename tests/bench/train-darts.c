@@ -51,7 +51,10 @@ static double step(struct cpu_plan *plan, struct cpu_stepper *stepper, struct cp
 
 static enum tutti_status run(tutti_context *context, const struct setting *s, const struct tutti_task *task,
                              const tutti_split *split, const struct darts_genotype *genotype, size_t index) {
-  const struct cpu_config config = {.optimiser = CPU_SGD, .learning_rate = 0.025, .momentum = 0.9, .l2 = 1.5e-4,
+  const struct cpu_config config = {.optimiser = CPU_SGD,
+                                    .learning_rate = 0.025,
+                                    .momentum = 0.9,
+                                    .l2 = 1.5e-4,
                                     .storage = s->half ? CPU_STORAGE_HALF : CPU_STORAGE_FLOAT};
   clockid_t clock = s->wall ? CLOCK_MONOTONIC : CLOCK_PROCESS_CPUTIME_ID;
   struct breakdown *breakdown = NULL;
@@ -64,8 +67,8 @@ static enum tutti_status run(tutti_context *context, const struct setting *s, co
   size_t batch = (size_t)s->batch, steps = 0;
   TUTTI_TRY_OUT(context, darts_network(context, s->cells, s->channels, task, genotype, &network));
   const struct tutti_job job = {.size = sizeof job, .task = task, .network = network, .config = &config};
-  TUTTI_TRY_OUT(context, backend_cpu_plan_create_job(context, backend_cpu_kernels(tutti_cpu_detect()), &job, batch,
-                                                     &plan));
+  TUTTI_TRY_OUT(context,
+                backend_cpu_plan_create_job(context, backend_cpu_kernels(tutti_cpu_detect()), &job, batch, &plan));
   backend_cpu_weights_draw(plan, &config, index);
   backend_cpu_decays(plan, &config);
   TUTTI_TRY_OUT(context, backend_cpu_stepper_create(context, plan, &config, &stepper));

@@ -5,16 +5,16 @@
    train-pool --images [--cells N] [--channels N] [--size N] ... [GENOTYPE]...
 
    Networks of tables are AutoDEUQ's: architectures drawn from space dense-skip, training from the ranges of
-   ini/autodeuq/uci.ini (batch size 1 to 256, learning rate 1e-4 to 1e-1, seven optimisers). --alike: the architecture of the
-   first for all, Adam, one batch size (--batch), as a pool for one vmap has to be; learning rates differ. --rows: float32
-   [count][features + 1], the target last; else [count][features] synthetic rows. --images: networks of DARTS cells
-   (darts.h; without genotypes, they are drawn), SGD with momentum, batches of --batch synthetic images.
-   --set: a parameter of the backend, for all. --describe: print the networks and their training instead, as JSON; a peer
-   builds the same.
+   ini/autodeuq/uci.ini (batch size 1 to 256, learning rate 1e-4 to 1e-1, seven optimisers). --alike: the
+   architecture of the first for all, Adam, one batch size (--batch), as a pool for one vmap has to be; learning
+   rates differ. --rows: float32 [count][features + 1], the target last; else [count][features] synthetic rows.
+   --images: networks of DARTS cells (darts.h; without genotypes, they are drawn), SGD with momentum, batches of
+   --batch synthetic images. --set: a parameter of the backend, for all. --describe: print the networks and their
+   training instead, as JSON; a peer builds the same.
 
    All networks are given to the backend at once. The first pool, of one network for one epoch, warms up and does not
-   count. Prints one line of JSON: networks, those that finished, steps, seconds by the wall clock, mean training loss of the
-   last epoch. */
+   count. Prints one line of JSON: networks, those that finished, steps, seconds by the wall clock, mean training
+   loss of the last epoch. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,17 +1,19 @@
-/* races.c - finds races: two threads of a launch that touch the same memory, at least one of them writing, with nothing
-   between them that orders it. Kernels are compiled with -fsanitize=thread, which calls a function before each access to
-   memory; these are the functions, in place of ThreadSanitizer's, which knows neither fibers nor the barriers of a block.
+/* races.c - finds races: two threads of a launch that touch the same memory, at least one of them writing, with
+   nothing between them that orders it. Kernels are compiled with -fsanitize=thread, which calls a function before
+   each access to memory; these are the functions, in place of ThreadSanitizer's, which knows neither fibers nor the
+   barriers of a block.
 
-   Each thread has a clock that goes on at barriers and fences, and knows how far the clocks of others had come when it
-   last met them, itself or through others (C. Flanagan and S. N. Freund, "FastTrack: efficient and precise dynamic race
-   detection", PLDI 2009). Each word of memory has the clock of its last write, and those of the reads since then. An
-   access is a race with an earlier one that its thread does not know of: so a race is found whatever order the threads
-   came in, if the two accesses are made at all.
+   Each thread has a clock that goes on at barriers and fences, and knows how far the clocks of others had come when
+   it last met them, itself or through others (C. Flanagan and S. N. Freund, "FastTrack: efficient and precise
+   dynamic race detection", PLDI 2009). Each word of memory has the clock of its last write, and those of the reads
+   since then. An access is a race with an earlier one that its thread does not know of: so a race is found whatever
+   order the threads came in, if the two accesses are made at all.
 
-   What orders accesses is what does so on a device: barriers, for those who meet there; and from one thread to another by
-   way of the host, a fence of the whole system before a volatile write, and one behind a volatile read. A shuffle orders
-   nothing. Who writes volatile memory tells the host that its block's numbers are there: so it has to know of what others
-   of the block have written to the host's memory. Words are of four bytes. Launches are watched one by one: what two of them do to each other is not seen. */
+   What orders accesses is what does so on a device: barriers, for those who meet there; and from one thread to
+   another by way of the host, a fence of the whole system before a volatile write, and one behind a volatile read. A
+   shuffle orders nothing. Who writes volatile memory tells the host that its block's numbers are there: so it has to
+   know of what others of the block have written to the host's memory. Words are of four bytes. Launches are watched
+   one by one: what two of them do to each other is not seen. */
 #include "races.h"
 
 #include "cuda_runtime.h"

@@ -1,6 +1,6 @@
-/* test_cuda.c - backend cuda on an emulated GPU, beside backend cpu: the same losses, step by step, for random networks
-   of every space of tables; the same bits alone and among others, in every order of the threads; and what goes wrong on
-   a device. */
+/* test_cuda.c - backend cuda on an emulated GPU, beside backend cpu: the same losses, step by step, for random
+   networks of every space of tables; the same bits alone and among others, in every order of the threads; and what
+   goes wrong on a device. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -261,8 +261,8 @@ static tutti_network *normed(void) {
   return network;
 }
 
-/* The average over the last epochs is validated and kept, batch norms are measured with it, and training goes on from the
-   weights themselves: as backend cpu has it. */
+/* The average over the last epochs is validated and kept, batch norms are measured with it, and training goes on
+   from the weights themselves: as backend cpu has it. */
 static void test_average(void **state) {
   static const char *const trainings_of[] = {
       "epochs=20 batch_size=16 optimiser=adam learning_rate=0.002 average=0.25",

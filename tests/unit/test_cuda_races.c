@@ -1,6 +1,6 @@
-/* test_cuda_races.c - no two threads of backend cuda's kernels race (tests/cuda/races.c). Both engines train small networks
-   that have all of their ops between them, predict, and tell gradients, on a build whose accesses to memory are watched:
-   the first race ends the process. */
+/* test_cuda_races.c - no two threads of backend cuda's kernels race (tests/cuda/races.c). Both engines train small
+   networks that have all of their ops between them, predict, and tell gradients, on a build whose accesses to memory
+   are watched: the first race ends the process. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

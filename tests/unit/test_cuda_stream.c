@@ -1,6 +1,6 @@
-/* test_cuda_stream.c - the stream engine of backend cuda on an emulated GPU, beside backend cpu: the same losses, epoch
-   by epoch, for random networks of every space of images; the same bits alone and among others, in every order of the
-   threads, with grids of other sizes, with and without graphs; and what goes wrong on a device. */
+/* test_cuda_stream.c - the stream engine of backend cuda on an emulated GPU, beside backend cpu: the same losses,
+   epoch by epoch, for random networks of every space of images; the same bits alone and among others, in every order
+   of the threads, with grids of other sizes, with and without graphs; and what goes wrong on a device. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -107,9 +107,9 @@ static struct tutti_outcome train_side(struct side *side, const tutti_network *n
   return outcome;
 }
 
-/* Both sides train; every epoch's losses agree, and predictions of what is kept. Networks whose losses jump amplify a
-   change of the last bits until nothing agrees any more: these may differ by ten times what they differ from a twin on
-   backend cpu, whose rows are changed by 1e-6 of them. */
+/* Both sides train; every epoch's losses agree, and predictions of what is kept. Networks whose losses jump amplify
+   a change of the last bits until nothing agrees any more: these may differ by ten times what they differ from a
+   twin on backend cpu, whose rows are changed by 1e-6 of them. */
 static void compare(const char *what, const tutti_network *network, uint64_t seed, double most) {
   struct tutti_outcome one = train_side(&cpu, network, seed), other = train_side(&cuda, network, seed);
   struct tutti_outcome third = train_side(&twin, network, seed);
@@ -145,9 +145,9 @@ static void compare(const char *what, const tutti_network *network, uint64_t see
 
 /* --- random networks --- */
 
-/* Some twenty steps each, the last of an epoch with fewer rows than the others, or with as many reports as steps. Batch
-   norm leaves many gradients at 0 but for rounding: a larger epsilon keeps adam and rmsprop from making whole steps of
-   them. */
+/* Some twenty steps each, the last of an epoch with fewer rows than the others, or with as many reports as steps.
+   Batch norm leaves many gradients at 0 but for rounding: a larger epsilon keeps adam and rmsprop from making whole
+   steps of them. */
 static const char *const trainings[] = {
     "epochs=20 batch_size=0 optimiser=sgd momentum=0.9 learning_rate=0.005 l2=1e-4 schedule=cosine",
     "epochs=5 batch_size=8 optimiser=adam learning_rate=0.0005 epsilon=1e-3 augment_flip=true augment_padding=1",
@@ -409,7 +409,8 @@ static void test_stream_spaces_together(void **state) {
 
 /* --- averages of weights --- */
 
-/* The average is validated, kept, and measured by its own batch norms, and training goes on from the weights themselves. */
+/* The average is validated, kept, and measured by its own batch norms, and training goes on from the weights
+   themselves. */
 static void test_stream_average(void **state) {
   static const char *const trainings_of[] = {
       "epochs=6 batch_size=8 optimiser=sgd momentum=0.9 learning_rate=0.01 average=0.5 keep=last",
@@ -571,8 +572,8 @@ static void test_stream_waits(void **state) {
   tutti_network_destroy(network);
 }
 
-/* Memory that other programs take in the middle: a network that finds none waits for others to end, and fails with need
-   and limit where nobody will. */
+/* Memory that other programs take in the middle: a network that finds none waits for others to end, and fails with
+   need and limit where nobody will. */
 static void take_memory(struct coming *taken, size_t number) {
   (void)number;
   if (taken->done == 1)

@@ -1,6 +1,6 @@
-/* test_emulation.c - the emulated GPU shows what small kernels do wrong: numbers that nobody wrote are NaN, a barrier that
-   some thread never reaches fails the launch, and AddressSanitizer finds what lies beyond a block's shared memory and
-   beyond the device's. */
+/* test_emulation.c - the emulated GPU shows what small kernels do wrong: numbers that nobody wrote are NaN, a
+   barrier that some thread never reaches fails the launch, and AddressSanitizer finds what lies beyond a block's
+   shared memory and beyond the device's. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

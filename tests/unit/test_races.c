@@ -1,5 +1,5 @@
-/* test_races.c - the emulation's search for races finds those of small kernels, in every order of the threads, and none
-   where barriers or fences order what they do. */
+/* test_races.c - the emulation's search for races finds those of small kernels, in every order of the threads, and
+   none where barriers or fences order what they do. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
