@@ -112,6 +112,7 @@ backend_cpu_la_LIBADD = libbackendcpu.la -lm
 # Backend cuda: without the CUDA Toolkit the plugin says what it lacks.
 cuda_engine = %D%/cuda/engine.cu %D%/cuda/device.cuh %D%/cuda/elements.cuh %D%/cuda/head.cuh
 cuda_engine += %D%/cuda/network.cuh %D%/cuda/optimisers.cuh %D%/cuda/product.cuh %D%/cuda/step.cuh
+cuda_engine += %D%/cuda/tensor.cuh %D%/cuda/warp_product.cuh
 cuda_host = %D%/cuda/backend_impl.h %D%/cuda/cuda.c %D%/cuda/ops.c
 cuda_host += %D%/cuda/cuda_impl.h %D%/cuda/engine_impl.h
 cuda_host += %D%/cuda/pool_impl.h %D%/cuda/answer.c %D%/cuda/arena.c %D%/cuda/device.c %D%/cuda/grids.c

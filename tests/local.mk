@@ -62,7 +62,7 @@ check_LTLIBRARIES += %D%/cuda/libdevice.la
 %C%_cuda_libdevice_la_LDFLAGS =
 %C%_cuda_libdevice_la_SOURCES = %D%/cuda/emulation.c %D%/cuda/emulation.h %D%/cuda/emulation_grid.c
 %C%_cuda_libdevice_la_SOURCES += %D%/cuda/emulation_convolutions.c %D%/cuda/emulation_products.c
-%C%_cuda_libdevice_la_SOURCES += %D%/cuda/fiber.c %D%/cuda/fiber.h %D%/cuda/races.h
+%C%_cuda_libdevice_la_SOURCES += %D%/cuda/emulation_tensor.c %D%/cuda/fiber.c %D%/cuda/fiber.h %D%/cuda/races.h
 check_LTLIBRARIES += %D%/cuda/libhost.la
 %C%_cuda_libhost_la_LDFLAGS =
 %C%_cuda_libhost_la_SOURCES = $(cuda_host) $(cuda_stream_host)
@@ -89,7 +89,9 @@ emulated_headers = $(wildcard $(cuda_shared)) $(top_srcdir)/%D%/cuda/cuda_runtim
 	@$(MKDIR_P) $(@D)
 	@echo "  CXX      $@"
 	@$(compile_emulated) -c -o $@ $(top_srcdir)/%D%/cuda/faulty.cu
-unit_tests += %D%/unit/test_cuda %D%/unit/test_cuda_stream %D%/unit/test_emulation
+unit_tests += %D%/unit/test_cuda %D%/unit/test_cuda_stream %D%/unit/test_cuda_precision %D%/unit/test_emulation
+%C%_unit_test_cuda_precision_SOURCES = %D%/unit/test_cuda_precision.c %D%/unit/cuda_sides.c %D%/unit/cuda_sides.h
+EXTRA_%C%_unit_test_cuda_precision_DEPENDENCIES = %D%/cuda/backend-cuda.la
 %C%_unit_test_cuda_SOURCES = %D%/unit/test_cuda.c %D%/unit/cuda_sides.c %D%/unit/cuda_sides.h
 %C%_unit_test_cuda_stream_SOURCES = %D%/unit/test_cuda_stream.c %D%/unit/cuda_sides.c %D%/unit/cuda_sides.h
 EXTRA_%C%_unit_test_cuda_DEPENDENCIES = %D%/cuda/backend-cuda.la

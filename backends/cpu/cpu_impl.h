@@ -40,6 +40,7 @@ enum cpu_schedule { CPU_SCHEDULE_CONSTANT, CPU_SCHEDULE_COSINE, CPU_SCHEDULE_STE
 enum cpu_keep { CPU_KEEP_BEST, CPU_KEEP_LAST };
 enum cpu_storage { CPU_STORAGE_FLOAT, CPU_STORAGE_HALF };
 enum cpu_shuffle { CPU_SHUFFLE_TRIAL, CPU_SHUFFLE_RUN };
+enum cpu_precision { CPU_FLOAT32, CPU_TF32, CPU_BFLOAT16 };
 enum cpu_epsilon { CPU_EPSILON_KERAS, CPU_EPSILON_PAPER };
 enum cpu_initialiser {
   CPU_GLOROT_UNIFORM,
@@ -79,6 +80,7 @@ struct cpu_config {
   double lbfgs_tolerance;
   int64_t prediction_draws;
   int storage;
+  int precision; /* backend cuda's alone: CPU_FLOAT32 elsewhere */
 };
 
 /* The attributes of a layer that ops use. Attributes that an op does not have change nothing. */

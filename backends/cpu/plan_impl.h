@@ -7,8 +7,9 @@
 
 /* --- parameters (params.c) and checks (check.c) --- */
 
-enum { CPU_PARAMS = 38 };
-extern const struct tutti_param backend_cpu_params[CPU_PARAMS];
+/* The first CPU_PARAMS are those of both; the others are backend cuda's alone. */
+enum { CPU_PARAMS = 38, CUDA_PARAMS = 39 };
+extern const struct tutti_param backend_cpu_params[CUDA_PARAMS];
 
 /* Does the network end in the head that the task asks for, with as many numbers? */
 enum tutti_status backend_cpu_check_head(tutti_context *context, const struct tutti_job *job);

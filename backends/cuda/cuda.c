@@ -63,6 +63,17 @@ static enum tutti_status check_config(tutti_context *context, const struct tutti
   return TUTTI_OK;
 }
 
+/* Numbers of 16 bits are the stream engine's. */
+static enum tutti_status check_precision(tutti_context *context, const struct tutti_job *job) {
+  const struct cpu_config *config = job->config;
+  if (config->precision == CPU_BFLOAT16 && !is_image(job))
+    return TUTTI_FAIL(
+        context, TUTTI_ERROR_UNSUPPORTED,
+        "backend.precision = bfloat16: backend cuda has it for networks of images alone, and this network "
+        "works on tables; take tf32 or float32");
+  return TUTTI_OK;
+}
+
 static enum tutti_status check_memory(struct cuda_backend *backend, tutti_context *context,
                                       const struct tutti_job *job) {
   size_t need, total;
@@ -99,6 +110,7 @@ static enum tutti_status backend_check_cuda(void *self, tutti_context *context, 
   if (!job->network)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "backend cuda trains networks, and this job has none");
   TUTTI_TRY(context, check_config(context, job));
+  TUTTI_TRY(context, check_precision(context, job));
   TUTTI_TRY(context, backend_cpu_draws_check(context, job));
   for (size_t i = 0; i < tutti_network_layers(job->network); i++) {
     const struct tutti_layer *layer = tutti_network_layer(job->network, i);
@@ -359,7 +371,7 @@ static const struct tutti_descriptor cuda_descriptor = {
     .summary = "Trains many networks at once on a GPU.",
     .source = "",
     .licence = "Apache-2.0",
-    .params = {backend_cpu_params, CPU_PARAMS, sizeof(struct tutti_param), sizeof(struct cpu_config)},
+    .params = {backend_cpu_params, CUDA_PARAMS, sizeof(struct tutti_param), sizeof(struct cpu_config)},
     .available = backend_available_cuda,
     .create = backend_create_cuda,
     .destroy = backend_destroy_cuda,

@@ -65,6 +65,7 @@ struct block {
   uint32_t outputs, artificial; /* artificial: rows at the end of a step that are no data */
   const struct cpu_attributes *head;
   const double *class_weights;
+  bool tensor; /* products by tensor cores, in TF32 */
 };
 
 /* All threads that compute. */

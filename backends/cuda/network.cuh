@@ -5,7 +5,7 @@
 #define BACKEND_CUDA_NETWORK_CUH
 
 #include "elements.cuh"
-#include "product.cuh"
+#include "warp_product.cuh"
 
 /* What a pass through the network is for. */
 struct pass {
@@ -29,14 +29,26 @@ CPU_INLINE void put(const struct block &b, const struct cuda_node &node, uint32_
   at(b, node.value)[i] = x;
 }
 
+/* --- products --- */
+
+/* store(row, column, start(column) + sum over k). TENSOR: by tensor cores. */
+template <bool TENSOR, enum product_form FORM, typename Start, typename Store>
+CPU_INLINE void multiply_by(const struct product &p, Start start, Store store) {
+  if constexpr (TENSOR)
+    multiply_by_warps<FORM>(p, start, store);
+  else
+    multiply<FORM>(p, start, store);
+}
+
 /* --- forward --- */
 
+template <bool TENSOR>
 CUDA_PHASE void forward_dense(const struct block &b, const struct cuda_node &node, uint32_t rows) {
   const struct cuda_node &source = b.nodes[b.edges[node.edge].source];
   const struct product p = {
       rows, node.width, node.inputs, source.ld, node.ldw, at(b, source.value), b.weights + node.weight};
   const float *bias = node.bias == CUDA_NOWHERE ? NULL : b.weights + node.bias;
-  multiply<PRODUCT_PLAIN>(
+  multiply_by<TENSOR, PRODUCT_PLAIN>(
       p, [=](uint32_t column) { return bias ? bias[column] : 0.0f; },
       [&](uint32_t row, uint32_t column, float sum) { put(b, node, row, column, sum); });
 }
@@ -128,7 +140,8 @@ CUDA_PHASE void forward_drop(const struct block &b, const struct cuda_node &node
   const struct cuda_node &source = b.nodes[b.edges[node.edge].source];
   const bool paths = node.op == TUTTI_OP_DROP_PATH;
   const double rate = drop_rate(node, pass);
-  const uint32_t masks = pass.one ? 1 : rows, count = paths ? masks : masks * node.ld, threshold = (uint32_t)(rate * 4294967296.0);
+  const uint32_t masks = pass.one ? 1 : rows, count = paths ? masks : masks * node.ld,
+                 threshold = (uint32_t)(rate * 4294967296.0);
   const float keep = (float)(1 / (1 - rate));
   const float *x = at(b, source.value);
   float *mask = node.mask.at == CUDA_NOWHERE ? NULL : at(b, node.mask);
@@ -158,7 +171,10 @@ CUDA_PHASE void forward(const struct block &b, uint32_t node_count, uint32_t row
     const struct cuda_node &node = b.nodes[i];
     switch (node.op) {
     case TUTTI_OP_DENSE:
-      forward_dense(b, node, rows);
+      if (b.tensor)
+        forward_dense<true>(b, node, rows);
+      else
+        forward_dense<false>(b, node, rows);
       break;
     case TUTTI_OP_ADD:
       forward_sum(b, node, rows, 1);
@@ -206,6 +222,7 @@ CPU_INLINE void pull(const struct block &b, const struct cuda_edge &edge, const 
   *to = g;
 }
 
+template <bool TENSOR>
 CUDA_PHASE void backward_dense(const struct block &b, const struct cuda_node &node, uint32_t rows) {
   const struct cuda_edge &edge = b.edges[node.edge];
   const struct cuda_node &source = b.nodes[edge.source];
@@ -215,8 +232,8 @@ CUDA_PHASE void backward_dense(const struct block &b, const struct cuda_node &no
     float *weights = b.gradients + node.weight;
     const uint32_t ldw = node.ldw;
     const struct product p = {node.inputs, node.width, rows, source.ld, node.ld, at(b, source.value), gradient};
-    multiply<PRODUCT_OF_COLUMNS>(p, nothing,
-                                 [=](uint32_t row, uint32_t column, float sum) { weights[row * ldw + column] = sum; });
+    multiply_by<TENSOR, PRODUCT_OF_COLUMNS>(
+        p, nothing, [=](uint32_t row, uint32_t column, float sum) { weights[row * ldw + column] = sum; });
   }
   if (!node.frozen && node.bias != CUDA_NOWHERE)
     each(node.width, [&](uint32_t column) {
@@ -227,7 +244,7 @@ CUDA_PHASE void backward_dense(const struct block &b, const struct cuda_node &no
     });
   if (edge.gradient) {
     const struct product p = {rows, node.inputs, node.width, node.ld, node.ldw, gradient, b.weights + node.weight};
-    multiply<PRODUCT_OF_ROWS>(
+    multiply_by<TENSOR, PRODUCT_OF_ROWS>(
         p, nothing, [&](uint32_t row, uint32_t column, float sum) { pull(b, edge, source, row, column, sum); });
   }
 }
@@ -332,7 +349,10 @@ CUDA_PHASE void backward(const struct block &b, uint32_t node_count, uint32_t al
     }
     switch (node.op) {
     case TUTTI_OP_DENSE:
-      backward_dense(b, node, rows);
+      if (b.tensor)
+        backward_dense<true>(b, node, rows);
+      else
+        backward_dense<false>(b, node, rows);
       break;
     case TUTTI_OP_ADD:
       backward_sum(b, node, rows, 1);

@@ -5,16 +5,24 @@
 
 /* --- the gradient of a node, and those of its inputs --- */
 
-/* Of a convolution before a batch norm that is not stored, it follows from the gradient behind that. */
-static const float *read_gradient(const struct stream_run *run, size_t index, uint32_t rows) {
+/* In the numbers that products and convolutions read. Of a convolution before a batch norm that is not stored, it
+   follows from the gradient behind that. */
+static struct stream_array read_gradient(const struct stream_run *run, size_t index, uint32_t rows) {
   const struct stream_program *program = run->program;
   const struct cpu_node *node = &program->plan->nodes[index];
-  if (node->norm == CPU_NONE)
-    return backend_cuda_stream_gradient(run, index);
+  if (node->norm == CPU_NONE) {
+    const struct stream_convert convert = {.from = backend_cuda_stream_gradient(run, index),
+                                           .to = stream_scratch(run, program->gradient),
+                                           .count = rows * (uint32_t)(node->pixels * node->ld)};
+    if (backend_cuda_stream_shares_precision(program, index))
+      return convert.from;
+    backend_cuda_stream_convert(&run->place, &convert);
+    return convert.to;
+  }
   const struct stream_norm_gradient pull = {.x = backend_cuda_stream_value(run, index),
                                             .gradient = backend_cuda_stream_gradient(run, node->norm),
                                             .statistics = stream_at(run, program->nodes[node->norm].statistics),
-                                            .to = stream_at(run, program->gradient),
+                                            .to = stream_scratch(run, program->gradient),
                                             .cells = rows * (uint32_t)node->pixels,
                                             .width = (uint32_t)node->width,
                                             .ld = (uint32_t)node->ld};
@@ -33,7 +41,8 @@ static struct stream_push push_to(const struct stream_run *run, const struct cpu
   return push;
 }
 
-static void bias_gradient(const struct stream_run *run, const struct cpu_node *node, uint32_t rows, const float *g) {
+static void bias_gradient(const struct stream_run *run, const struct cpu_node *node, uint32_t rows,
+                          struct stream_array g) {
   const struct stream_program *program = run->program;
   size_t cells = rows * node->pixels;
   struct stream_chunks chunks = backend_cuda_stream_chunks(cells, node->width);
@@ -59,7 +68,7 @@ static void bias_gradient(const struct stream_run *run, const struct cpu_node *n
 /* --- convolutions in groups --- */
 
 static void backward_grouped(const struct stream_run *run, const struct cpu_node *node, uint32_t rows,
-                             const float *gradient) {
+                             struct stream_array gradient) {
   const struct stream_program *program = run->program;
   const struct cpu_edge *edge = &node->edges[0];
   struct stream_grouped grouped = {.window = backend_cuda_stream_window(run, node, rows),
@@ -92,37 +101,40 @@ static void backward_grouped(const struct stream_run *run, const struct cpu_node
 
 /* The gradients of the columns of the weights from `column` on; x is what was read. */
 static enum tutti_status weight_product(const struct stream_run *run, const struct cpu_node *node, uint32_t rows,
-                                        struct stream_half columns, struct stream_input input, const float *g) {
+                                        struct stream_half columns, struct stream_input input, struct stream_array g) {
   const struct stream_program *program = run->program;
-  const struct stream_product product = {.m = (uint32_t)node->inputs,
-                                         .n = columns.units,
-                                         .k = rows * (uint32_t)node->pixels,
-                                         .a = input.x,
-                                         .lda = input.ld,
-                                         .a_transposed = true,
-                                         .b = g + columns.column,
-                                         .ldb = (uint32_t)node->ld,
-                                         .c = stream_at(run, program->gradients) + node->weight + columns.column,
-                                         .ldc = (uint32_t)program->plan->segments[node->segment].ld};
+  const struct stream_product product = {
+      .m = (uint32_t)node->inputs,
+      .n = columns.units,
+      .k = rows * (uint32_t)node->pixels,
+      .a = input.x,
+      .lda = input.ld,
+      .a_transposed = true,
+      .b = stream_beyond(g, columns.column),
+      .ldb = (uint32_t)node->ld,
+      .c = stream_beyond(stream_array_at(run, program->gradients, false), node->weight + columns.column),
+      .ldc = (uint32_t)program->plan->segments[node->segment].ld,
+      .precision = program->precision};
   return node->frozen ? TUTTI_OK : backend_cuda_multiply(run->context, run->library, &product);
 }
 
 /* The inputs' gradient into to[cells][ld]. */
 static enum tutti_status input_product(const struct stream_run *run, const struct cpu_node *node, uint32_t rows,
-                                       struct stream_half columns, const float *g, bool accumulate, float *to,
-                                       uint32_t ld) {
+                                       struct stream_half columns, struct stream_array g, bool accumulate,
+                                       struct stream_array to, uint32_t ld) {
   const struct stream_program *program = run->program;
   const struct stream_product product = {.m = rows * (uint32_t)node->pixels,
                                          .n = (uint32_t)node->inputs,
                                          .k = columns.units,
-                                         .a = g + columns.column,
+                                         .a = stream_beyond(g, columns.column),
                                          .lda = (uint32_t)node->ld,
-                                         .b = stream_at(run, program->weights) + node->weight + columns.column,
+                                         .b = backend_cuda_stream_weights(run, node->weight + columns.column),
                                          .ldb = (uint32_t)program->plan->segments[node->segment].ld,
                                          .b_transposed = true,
                                          .accumulate = accumulate,
                                          .c = to,
-                                         .ldc = ld};
+                                         .ldc = ld,
+                                         .precision = program->precision};
   return backend_cuda_multiply(run->context, run->library, &product);
 }
 
@@ -138,7 +150,7 @@ static enum tutti_status backward_product(const struct stream_run *run, size_t i
   const struct cpu_plan *plan = program->plan;
   const struct cpu_node *node = &plan->nodes[index], *source = &plan->nodes[node->edges[0].source];
   const struct stream_half all = {0, (uint32_t)node->ld};
-  const float *g = read_gradient(run, index, rows);
+  const struct stream_array g = read_gradient(run, index, rows);
   if (!node->frozen) {
     struct stream_input input = backend_cuda_stream_read(run, index, rows, 0);
     TUTTI_TRY(run->context, weight_product(run, node, rows, all, input, g));
@@ -146,10 +158,10 @@ static enum tutti_status backward_product(const struct stream_run *run, size_t i
   bias_gradient(run, node, rows, g);
   if (!wants_inputs(plan, node))
     return TUTTI_OK;
-  if (backend_cuda_stream_writes_directly(plan, &program->nodes[index], node))
+  if (backend_cuda_stream_writes_directly(program, index))
     return input_product(run, node, rows, all, g, !node->edges[0].first,
                          backend_cuda_stream_gradient(run, node->edges[0].source), (uint32_t)source->ld);
-  float *scratch = stream_at(run, program->input_gradient);
+  struct stream_array scratch = stream_scratch(run, program->input_gradient);
   uint32_t ld = source->through ? (uint32_t)source->ld : (uint32_t)node->inputs;
   TUTTI_TRY(run->context, input_product(run, node, rows, all, g, false, scratch, ld));
   if (source->through) {
@@ -164,7 +176,7 @@ static enum tutti_status backward_product(const struct stream_run *run, size_t i
       push.geometry.moved_ld = ld;
       backend_cuda_stream_push(&run->place, &push);
     }
-    scratch += plan->nodes[edge->source].width;
+    scratch = stream_beyond(scratch, plan->nodes[edge->source].width);
   }
   return TUTTI_OK;
 }
@@ -173,10 +185,10 @@ static enum tutti_status backward_reduce(const struct stream_run *run, size_t in
   const struct stream_program *program = run->program;
   const struct cpu_plan *plan = program->plan;
   const struct cpu_node *node = &plan->nodes[index];
-  const float *g = read_gradient(run, index, rows);
+  const struct stream_array g = read_gradient(run, index, rows);
   for (int half = 0; half < 2; half++) {
     struct stream_half columns = backend_cuda_stream_half(node, half);
-    float *scratch = stream_at(run, program->input_gradient);
+    struct stream_array scratch = stream_scratch(run, program->input_gradient);
     if (columns.units > 0 && !node->frozen) {
       struct stream_input input = backend_cuda_stream_read(run, index, rows, half);
       TUTTI_TRY(run->context, weight_product(run, node, rows, columns, input, g));
@@ -184,8 +196,7 @@ static enum tutti_status backward_reduce(const struct stream_run *run, size_t in
     if (!wants_inputs(plan, node))
       continue;
     if (columns.units == 0)
-      CUDA_TRY(run->context,
-               cudaMemsetAsync(scratch, 0, rows * node->pixels * node->inputs * sizeof(float), run->stream));
+      TUTTI_TRY(run->context, backend_cuda_stream_clear(run, scratch, rows * node->pixels * node->inputs));
     else
       TUTTI_TRY(run->context, input_product(run, node, rows, columns, g, false, scratch, (uint32_t)node->inputs));
     for (size_t e = 0; e < node->edge_count; e++) {
@@ -201,7 +212,7 @@ static enum tutti_status backward_reduce(const struct stream_run *run, size_t in
         push.geometry.top = push.geometry.left = -half;
         backend_cuda_stream_push(&run->place, &push);
       }
-      scratch += plan->nodes[edge->source].width;
+      scratch = stream_beyond(scratch, plan->nodes[edge->source].width);
     }
   }
   return TUTTI_OK;
@@ -215,13 +226,13 @@ static enum tutti_status backward_library(const struct stream_run *run, size_t i
   const struct cpu_node *node = &plan->nodes[index];
   const struct cpu_edge *edge = &node->edges[0];
   const struct stream_node *to = &program->nodes[index];
-  const float *g = read_gradient(run, index, rows);
-  float *filter = stream_at(run, program->filter);
+  const struct stream_array g = read_gradient(run, index, rows);
+  void *filter = stream_at(run, program->filter);
   struct stream_conv conv;
   const struct stream_algorithms *algorithms = backend_cuda_stream_algorithms(run, index, rows, &conv);
   if (!node->frozen) {
     struct stream_input input = backend_cuda_stream_read(run, index, rows, 0);
-    TUTTI_TRY(run->context, backend_cuda_conv_weights(run->context, run->library, &conv, algorithms, input.x, g,
+    TUTTI_TRY(run->context, backend_cuda_conv_weights(run->context, run->library, &conv, algorithms, input.x.at, g.at,
                                                       stream_at(run, program->filter_gradient)));
     backend_cuda_stream_turn(run, node, true);
   }
@@ -229,17 +240,17 @@ static enum tutti_status backward_library(const struct stream_run *run, size_t i
   if (!edge->gradient)
     return TUTTI_OK;
   backend_cuda_stream_turn(run, node, false);
-  if (backend_cuda_stream_writes_directly(plan, to, node))
-    return backend_cuda_conv_inputs(run->context, run->library, &conv, algorithms, filter, g, !edge->first,
-                                    backend_cuda_stream_gradient(run, edge->source));
+  if (backend_cuda_stream_writes_directly(program, index))
+    return backend_cuda_conv_inputs(run->context, run->library, &conv, algorithms, filter, g.at, !edge->first,
+                                    backend_cuda_stream_gradient(run, edge->source).at);
   struct stream_push push = push_to(run, edge, rows);
-  push.from = stream_at(run, program->input_gradient);
+  push.from = stream_scratch(run, program->input_gradient);
   push.geometry.moved_height = conv.in_height;
   push.geometry.moved_width = conv.in_width;
   push.geometry.moved_ld = conv.in_ld;
   push.geometry.top = to->padded ? (int32_t)node->window.top : 0;
   push.geometry.left = to->padded ? (int32_t)node->window.left : 0;
-  TUTTI_TRY(run->context, backend_cuda_conv_inputs(run->context, run->library, &conv, algorithms, filter, g, false,
+  TUTTI_TRY(run->context, backend_cuda_conv_inputs(run->context, run->library, &conv, algorithms, filter, g.at, false,
                                                    stream_at(run, program->input_gradient)));
   backend_cuda_stream_push(&run->place, &push);
   return TUTTI_OK;
@@ -250,11 +261,11 @@ static enum tutti_status backward_library(const struct stream_run *run, size_t i
 /* To every input, times `factor`. */
 static void backward_sum(const struct stream_run *run, size_t index, uint32_t rows, float factor) {
   const struct cpu_node *node = &run->program->plan->nodes[index];
-  const float *gradient = backend_cuda_stream_gradient(run, index);
+  const struct stream_array gradient = backend_cuda_stream_gradient(run, index);
   for (size_t e = 0; e < node->edge_count; e++) {
     const struct cpu_edge *edge = &node->edges[e];
-    float *to = backend_cuda_stream_gradient(run, edge->source);
-    if (!edge->gradient || to == gradient) /* a shared one is there already */
+    const struct stream_array to = backend_cuda_stream_gradient(run, edge->source);
+    if (!edge->gradient || to.at == gradient.at) /* a shared one is there already */
       continue;
     const struct stream_sum sum = {.terms = {{.value = gradient}},
                                    .count = 1,
@@ -270,7 +281,7 @@ static void backward_sum(const struct stream_run *run, size_t index, uint32_t ro
 static void backward_concat(const struct stream_run *run, size_t index, uint32_t rows) {
   const struct cpu_plan *plan = run->program->plan;
   const struct cpu_node *node = &plan->nodes[index];
-  const float *from = backend_cuda_stream_gradient(run, index);
+  struct stream_array from = backend_cuda_stream_gradient(run, index);
   for (size_t e = 0; e < node->edge_count; e++) {
     const struct cpu_edge *edge = &node->edges[e];
     if (edge->gradient) {
@@ -279,7 +290,7 @@ static void backward_concat(const struct stream_run *run, size_t index, uint32_t
       push.geometry.moved_ld = (uint32_t)node->ld;
       backend_cuda_stream_push(&run->place, &push);
     }
-    from += plan->nodes[edge->source].width;
+    from = stream_beyond(from, plan->nodes[edge->source].width);
   }
 }
 
@@ -318,7 +329,7 @@ static void backward_pool(const struct stream_run *run, size_t index, uint32_t r
 static void backward_global(const struct stream_run *run, size_t index, uint32_t rows) {
   const struct cpu_plan *plan = run->program->plan;
   const struct cpu_node *node = &plan->nodes[index];
-  const float *from = backend_cuda_stream_gradient(run, index);
+  struct stream_array from = backend_cuda_stream_gradient(run, index);
   for (size_t e = 0; e < node->edge_count; e++) {
     const struct cpu_edge *edge = &node->edges[e];
     const struct cpu_node *source = &plan->nodes[edge->source];
@@ -332,7 +343,7 @@ static void backward_global(const struct stream_run *run, size_t index, uint32_t
                                          .accumulate = !edge->first};
     if (edge->gradient)
       backend_cuda_stream_global(&run->place, &global, true);
-    from += source->width;
+    from = stream_beyond(from, source->width);
   }
 }
 
@@ -417,13 +428,14 @@ static void backward_norm(const struct stream_run *run, size_t index, uint32_t r
 static void derive_node(const struct stream_run *run, size_t index, uint32_t rows) {
   const struct stream_program *program = run->program;
   const struct cpu_node *node = &program->plan->nodes[index];
-  const struct stream_derive derive = {.value = backend_cuda_stream_value(run, index),
-                                       .slope = stream_at(run, program->nodes[index].slope),
-                                       .gradient = backend_cuda_stream_gradient(run, index),
-                                       .cells = rows * (uint32_t)node->pixels,
-                                       .width = (uint32_t)node->width,
-                                       .ld = (uint32_t)node->ld,
-                                       .activation = (uint32_t)node->activation};
+  const struct stream_derive derive = {
+      .value = backend_cuda_stream_value(run, index),
+      .slope = stream_array_at(run, program->nodes[index].slope, program->nodes[index].narrow),
+      .gradient = backend_cuda_stream_gradient(run, index),
+      .cells = rows * (uint32_t)node->pixels,
+      .width = (uint32_t)node->width,
+      .ld = (uint32_t)node->ld,
+      .activation = (uint32_t)node->activation};
   if (node->activation != TUTTI_ACTIVATION_LINEAR && node->activation != TUTTI_ACTIVATION_CRELU)
     backend_cuda_stream_derive(&run->place, &derive);
 }
@@ -431,7 +443,7 @@ static void derive_node(const struct stream_run *run, size_t index, uint32_t row
 static enum tutti_status backward_node(const struct stream_run *run, size_t index, const struct stream_pass *pass) {
   const struct cpu_node *node = &run->program->plan->nodes[index];
   uint32_t rows = pass->rows;
-  bool has = backend_cuda_stream_gradient(run, index) || node->norm != CPU_NONE;
+  bool has = backend_cuda_stream_gradient(run, index).at || node->norm != CPU_NONE;
   if (!node->needs_gradient || !has || node->through || node->edge_count == 0)
     return TUTTI_OK;
   derive_node(run, index, rows);
@@ -443,7 +455,7 @@ static enum tutti_status backward_node(const struct stream_run *run, size_t inde
       return backward_product(run, index, rows);
     if (run->program->nodes[index].by_library)
       return backward_library(run, index, rows);
-    const float *g = read_gradient(run, index, rows);
+    const struct stream_array g = read_gradient(run, index, rows);
     bias_gradient(run, node, rows, g);
     backward_grouped(run, node, rows, g);
     break;

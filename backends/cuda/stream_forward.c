@@ -6,16 +6,23 @@
 
 /* --- what nodes read --- */
 
-float *backend_cuda_stream_value(const struct stream_run *run, size_t node) {
+struct stream_array backend_cuda_stream_value(const struct stream_run *run, size_t node) {
   const struct stream_program *program = run->program;
   if (program->plan->nodes[node].through)
-    return stream_at(run, program->across);
-  return stream_at(run, program->nodes[node].value);
+    return stream_scratch(run, program->across);
+  return stream_array_at(run, program->nodes[node].value, program->nodes[node].narrow);
 }
 
-float *backend_cuda_stream_gradient(const struct stream_run *run, size_t node) {
+struct stream_array backend_cuda_stream_gradient(const struct stream_run *run, size_t node) {
   const struct stream_program *program = run->program;
-  return stream_at(run, program->nodes[backend_cpu_gradient_of(program->plan, node)].gradient);
+  const struct stream_node *at = &program->nodes[backend_cpu_gradient_of(program->plan, node)];
+  return stream_array_at(run, at->gradient, at->narrow);
+}
+
+struct stream_array backend_cuda_stream_weights(const struct stream_run *run, size_t place) {
+  const struct stream_program *program = run->program;
+  size_t all = program->narrow ? program->narrow_weights : program->weights;
+  return stream_beyond(stream_scratch(run, all), place);
 }
 
 struct stream_view backend_cuda_stream_view(const struct stream_run *run, const struct cpu_edge *edge) {
@@ -53,7 +60,7 @@ static struct stream_input copy_parts(const struct stream_run *run, size_t index
   const struct cpu_plan *plan = run->program->plan;
   const struct cpu_node *node = &plan->nodes[index];
   const struct stream_node *to = &run->program->nodes[index];
-  float *at = stream_at(run, run->program->view);
+  struct stream_array at = stream_scratch(run, run->program->view);
   bool reduce = node->op == TUTTI_OP_FACTORISED_REDUCE;
   uint32_t ld = to->by_library ? to->conv.in_ld : (uint32_t)node->input_ld;
   for (size_t e = 0; e < node->edge_count; e++) {
@@ -75,9 +82,9 @@ static struct stream_input copy_parts(const struct stream_run *run, size_t index
       copy.geometry.left = (int32_t)node->window.left;
     }
     backend_cuda_stream_copy(&run->place, &copy);
-    at += source->width;
+    at = stream_beyond(at, source->width);
   }
-  return (struct stream_input){stream_at(run, run->program->view), ld};
+  return (struct stream_input){stream_scratch(run, run->program->view), ld};
 }
 
 struct stream_window backend_cuda_stream_window(const struct stream_run *run, const struct cpu_node *node,
@@ -109,7 +116,8 @@ struct stream_window backend_cuda_stream_window(const struct stream_run *run, co
 }
 
 /* A convolution in groups into `out`. */
-static void grouped_values(const struct stream_run *run, const struct cpu_node *node, uint32_t rows, float *out) {
+static void grouped_values(const struct stream_run *run, const struct cpu_node *node, uint32_t rows,
+                           struct stream_array out) {
   const struct stream_grouped grouped = {.window = backend_cuda_stream_window(run, node, rows),
                                          .in = backend_cuda_stream_view(run, &node->edges[0]),
                                          .weights = stream_at(run, run->program->weights) + node->weight,
@@ -121,10 +129,10 @@ struct stream_input backend_cuda_stream_read(const struct stream_run *run, size_
   const struct cpu_plan *plan = run->program->plan;
   const struct cpu_node *node = &plan->nodes[index];
   const struct cpu_node *source = &plan->nodes[node->edges[0].source];
-  if (!backend_cuda_stream_reads_directly(plan, &run->program->nodes[index], node))
+  if (!backend_cuda_stream_reads_directly(run->program, index))
     return copy_parts(run, index, rows, half);
   if (source->through)
-    grouped_values(run, source, rows, stream_at(run, run->program->across));
+    grouped_values(run, source, rows, stream_scratch(run, run->program->across));
   return (struct stream_input){backend_cuda_stream_value(run, node->edges[0].source), (uint32_t)source->ld};
 }
 
@@ -147,7 +155,7 @@ void backend_cuda_stream_turn(const struct stream_run *run, const struct cpu_nod
   const struct cpu_node *source = &plan->nodes[node->edges[0].source];
   const struct stream_filter filter = {.weights =
                                            stream_at(run, back ? program->gradients : program->weights) + node->weight,
-                                       .filter = stream_at(run, back ? program->filter_gradient : program->filter),
+                                       .filter = stream_scratch(run, back ? program->filter_gradient : program->filter),
                                        .taps = (uint32_t)node->tap_count,
                                        .inputs = (uint32_t)source->width,
                                        .units = (uint32_t)node->width,
@@ -164,8 +172,8 @@ static enum tutti_status forward_library(const struct stream_run *run, size_t in
   const struct stream_algorithms *algorithms = backend_cuda_stream_algorithms(run, index, rows, &conv);
   struct stream_input input = backend_cuda_stream_read(run, index, rows, 0);
   backend_cuda_stream_turn(run, node, false);
-  return backend_cuda_conv_forward(run->context, run->library, &conv, algorithms, input.x,
-                                   stream_at(run, run->program->filter), backend_cuda_stream_value(run, index));
+  return backend_cuda_conv_forward(run->context, run->library, &conv, algorithms, input.x.at,
+                                   stream_at(run, run->program->filter), backend_cuda_stream_value(run, index).at);
 }
 
 static enum tutti_status forward_product(const struct stream_run *run, size_t index, uint32_t rows) {
@@ -177,11 +185,18 @@ static enum tutti_status forward_product(const struct stream_run *run, size_t in
                                          .k = (uint32_t)node->inputs,
                                          .a = input.x,
                                          .lda = input.ld,
-                                         .b = stream_at(run, run->program->weights) + node->weight,
+                                         .b = backend_cuda_stream_weights(run, node->weight),
                                          .ldb = (uint32_t)plan->segments[node->segment].ld,
                                          .c = backend_cuda_stream_value(run, index),
-                                         .ldc = (uint32_t)node->ld};
+                                         .ldc = (uint32_t)node->ld,
+                                         .precision = run->program->precision};
   return backend_cuda_multiply(run->context, run->library, &product);
+}
+
+enum tutti_status backend_cuda_stream_clear(const struct stream_run *run, struct stream_array array, size_t count) {
+  size_t bytes = (size_t)((char *)stream_beyond(array, count).at - (char *)array.at);
+  CUDA_TRY(run->context, cudaMemsetAsync(array.at, 0, bytes, run->stream));
+  return TUTTI_OK;
 }
 
 struct stream_half backend_cuda_stream_half(const struct cpu_node *node, int half) {
@@ -200,10 +215,11 @@ static enum tutti_status forward_reduce(const struct stream_run *run, size_t ind
                                            .k = (uint32_t)node->inputs,
                                            .a = input.x,
                                            .lda = input.ld,
-                                           .b = stream_at(run, run->program->weights) + node->weight + h.column,
+                                           .b = backend_cuda_stream_weights(run, node->weight + h.column),
                                            .ldb = (uint32_t)plan->segments[node->segment].ld,
-                                           .c = backend_cuda_stream_value(run, index) + h.column,
-                                           .ldc = (uint32_t)node->ld};
+                                           .c = stream_beyond(backend_cuda_stream_value(run, index), h.column),
+                                           .ldc = (uint32_t)node->ld,
+                                           .precision = run->program->precision};
     if (h.units > 0)
       TUTTI_TRY(run->context, backend_cuda_multiply(run->context, run->library, &product));
   }
@@ -231,7 +247,7 @@ static void forward_sum(const struct stream_run *run, size_t index, uint32_t row
 static void forward_concat(const struct stream_run *run, size_t index, uint32_t rows) {
   const struct cpu_plan *plan = run->program->plan;
   const struct cpu_node *node = &plan->nodes[index];
-  float *at = backend_cuda_stream_value(run, index);
+  struct stream_array at = backend_cuda_stream_value(run, index);
   for (size_t e = 0; e < node->edge_count; e++) {
     const struct cpu_node *source = &plan->nodes[node->edges[e].source];
     struct stream_copy copy = {.geometry = backend_cuda_stream_geometry(source, rows),
@@ -240,7 +256,7 @@ static void forward_concat(const struct stream_run *run, size_t index, uint32_t 
                                .part = true};
     copy.geometry.moved_ld = (uint32_t)node->ld;
     backend_cuda_stream_copy(&run->place, &copy);
-    at += source->width;
+    at = stream_beyond(at, source->width);
   }
 }
 
@@ -270,7 +286,7 @@ static void forward_pool(const struct stream_run *run, size_t index, uint32_t ro
 static void forward_global(const struct stream_run *run, size_t index, uint32_t rows) {
   const struct cpu_plan *plan = run->program->plan;
   const struct cpu_node *node = &plan->nodes[index];
-  float *at = backend_cuda_stream_value(run, index);
+  struct stream_array at = backend_cuda_stream_value(run, index);
   for (size_t e = 0; e < node->edge_count; e++) {
     const struct cpu_node *source = &plan->nodes[node->edges[e].source];
     const struct stream_global global = {.in = backend_cuda_stream_view(run, &node->edges[e]),
@@ -281,7 +297,7 @@ static void forward_global(const struct stream_run *run, size_t index, uint32_t 
                                          .ld = (uint32_t)source->ld,
                                          .out_ld = (uint32_t)node->ld};
     backend_cuda_stream_global(&run->place, &global, false);
-    at += source->width;
+    at = stream_beyond(at, source->width);
   }
 }
 
@@ -371,7 +387,7 @@ static void finish_node(const struct stream_run *run, size_t index, uint32_t row
       node->op == TUTTI_OP_FACTORISED_REDUCE || node->op == TUTTI_OP_CONCAT || node->op == TUTTI_OP_GLOBAL_POOL;
   const struct stream_finish finish = {
       .value = backend_cuda_stream_value(run, index),
-      .slope = stream_at(run, program->nodes[index].slope),
+      .slope = stream_array_at(run, program->nodes[index].slope, program->nodes[index].narrow),
       .bias = biased && node->bias != CPU_NONE ? stream_at(run, program->weights) + node->bias : NULL,
       .cells = rows * (uint32_t)node->pixels,
       .width = (uint32_t)node->width,
@@ -418,8 +434,8 @@ static enum tutti_status forward_node(const struct stream_run *run, size_t index
     forward_sum(run, index, rows, 1);
     break;
   case TUTTI_OP_ZERO:
-    CUDA_TRY(run->context, cudaMemsetAsync(backend_cuda_stream_value(run, index), 0,
-                                           rows * node->pixels * node->ld * sizeof(float), run->stream));
+    TUTTI_TRY(run->context,
+              backend_cuda_stream_clear(run, backend_cuda_stream_value(run, index), rows * node->pixels * node->ld));
     break;
   case TUTTI_OP_DROPOUT:
   case TUTTI_OP_DROP_PATH:
@@ -445,7 +461,18 @@ static enum tutti_status forward_node(const struct stream_run *run, size_t index
   return TUTTI_OK;
 }
 
+/* The weights as products read them, where that is not as they are. */
+static void narrow_weights(const struct stream_run *run) {
+  const struct stream_program *program = run->program;
+  const struct stream_convert convert = {.from = stream_array_at(run, program->weights, false),
+                                         .to = stream_array_at(run, program->narrow_weights, true),
+                                         .count = (uint32_t)program->plan->floats};
+  if (program->narrow)
+    backend_cuda_stream_convert(&run->place, &convert);
+}
+
 enum tutti_status backend_cuda_stream_forward(const struct stream_run *run, const struct stream_pass *pass) {
+  narrow_weights(run);
   for (size_t i = 0; i < run->program->plan->node_count; i++)
     TUTTI_TRY(run->context, forward_node(run, i, pass));
   return TUTTI_OK;
@@ -479,8 +506,8 @@ void backend_cuda_stream_judge(const struct stream_run *run, const struct stream
   const struct stream_head head = {.rows = batch->rows,
                                    .order = batch->order,
                                    .state = batch->state,
-                                   .value = backend_cuda_stream_value(run, source),
-                                   .gradient = gradients ? backend_cuda_stream_gradient(run, source) : NULL,
+                                   .value = backend_cuda_stream_value(run, source).at,
+                                   .gradient = gradients ? backend_cuda_stream_gradient(run, source).at : NULL,
                                    .partial = (double *)(void *)stream_at(run, run->program->partial),
                                    .class_weights = gradients ? batch->class_weights : NULL,
                                    .op = (uint32_t)node->op,

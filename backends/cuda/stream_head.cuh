@@ -14,7 +14,7 @@ static __global__ void gather_rows(struct stream_gather w) {
   const uint32_t size = w.pixels * w.ld;
   for_all(w.count * size, [&](uint32_t i) {
     const uint32_t c = i % w.ld, p = i % size / w.ld, row = row_at(w.order, w.state, i / size);
-    w.to[i] = c < w.width ? w.rows.inputs[(size_t)row * w.rows.features + p * w.width + c] : 0;
+    set(w.to, i, c < w.width ? w.rows.inputs[(size_t)row * w.rows.features + p * w.width + c] : 0);
   });
 }
 

@@ -20,10 +20,15 @@
 struct stream_conv {
   uint32_t rows, in_height, in_width, in_ld, out_height, out_width, out_ld;
   uint32_t kernel_height, kernel_width, stride, dilation, top, left;
+  enum cpu_precision precision; /* of images and filters, and of the products */
+};
+/* An algorithm of cuDNN's, and the arithmetic that it has in mind. */
+struct stream_algorithm {
+  int number, math;
 };
 /* The algorithms for a convolution of so many rows: all of them deterministic. */
 struct stream_algorithms {
-  int forward, inputs, weights;
+  struct stream_algorithm forward, inputs, weights;
   size_t workspace; /* bytes that the most demanding needs */
 };
 /* The handles of one stream. */
@@ -40,19 +45,20 @@ enum tutti_status backend_cuda_library_choose(tutti_context *context, struct str
                                               struct stream_algorithms *algorithms, bool *found);
 enum tutti_status backend_cuda_conv_forward(tutti_context *context, struct stream_library *library,
                                             const struct stream_conv *conv, const struct stream_algorithms *algorithms,
-                                            const float *x, const float *filter, float *y);
+                                            const void *x, const void *filter, void *y);
 enum tutti_status backend_cuda_conv_inputs(tutti_context *context, struct stream_library *library,
                                            const struct stream_conv *conv, const struct stream_algorithms *algorithms,
-                                           const float *filter, const float *gradient, bool accumulate, float *to);
+                                           const void *filter, const void *gradient, bool accumulate, void *to);
 enum tutti_status backend_cuda_conv_weights(tutti_context *context, struct stream_library *library,
                                             const struct stream_conv *conv, const struct stream_algorithms *algorithms,
-                                            const float *x, const float *gradient, float *filter);
-/* C[m][n] = A B (+ C). A is [m][k], B [k][n], as they lie or transposed: A as [k][lda], B as [n][ldb]. */
+                                            const void *x, const void *gradient, void *filter);
+/* C[m][n] = A B (+ C). A is [m][k], B [k][n], as they lie or transposed: A as [k][lda], B as [n][ldb]. Sums are
+   float32. A and B are both narrow, or neither is. */
 struct stream_product {
   uint32_t m, n, k, lda, ldb, ldc;
   bool a_transposed, b_transposed, accumulate;
-  const float *a, *b;
-  float *c;
+  enum cpu_precision precision;
+  struct stream_array a, b, c;
 };
 enum tutti_status backend_cuda_multiply(tutti_context *context, struct stream_library *library,
                                         const struct stream_product *product);
@@ -64,6 +70,7 @@ enum { STREAM_ROW_COUNTS = 4 };
 
 struct stream_node {
   size_t value, gradient, slope, statistics; /* floats from the beginning of the memory, or STREAM_NONE */
+  bool narrow;                               /* value, gradient and slope are bfloat16 */
   bool by_library;                           /* a convolution by cuDNN */
   bool padded;                               /* its input is copied with a border that cuDNN cannot add */
   struct stream_conv conv;                   /* of a convolution by cuDNN, but for its rows */
@@ -75,6 +82,8 @@ struct stream_program {
   struct cpu_plan *plan; /* its weights are in plan->weights */
   struct stream_node *nodes;
   bool training;
+  enum cpu_precision precision; /* of trainings; predictions are float32 */
+  bool narrow;                  /* what nodes share is bfloat16, as the arrays of most nodes are */
   uint32_t row_counts[STREAM_ROW_COUNTS], row_count_count;
   struct stream_piece *pieces; /* of the weights that are trained */
   uint32_t *starts;            /* [segments + 1] */
@@ -82,6 +91,7 @@ struct stream_program {
   /* places, in floats */
   size_t weights, gradients, first, second, kept;
   size_t average, own; /* of the weights over the last epochs, and they themselves meanwhile; STREAM_NONE: no average */
+  size_t narrow_weights; /* what products read, where that is bfloat16 */
   size_t view, across, gradient, input_gradient, filter, filter_gradient; /* shared by all nodes */
   size_t partial, products, convolutions;
   size_t state, config, class_weights, pieces_at, starts_at, squares, scales, order, staging, out;
@@ -137,9 +147,23 @@ enum tutti_status backend_cuda_stream_backward(const struct stream_run *run, con
 static inline float *stream_at(const struct stream_run *run, size_t place) {
   return place == STREAM_NONE ? NULL : run->memory + place;
 }
-float *backend_cuda_stream_value(const struct stream_run *run, size_t node);
-/* Where a node's gradient lies, which may be that of a sum; NULL: nowhere. */
-float *backend_cuda_stream_gradient(const struct stream_run *run, size_t node);
+static inline struct stream_array stream_array_at(const struct stream_run *run, size_t place, bool narrow) {
+  return (struct stream_array){stream_at(run, place), narrow};
+}
+/* What nodes share. */
+static inline struct stream_array stream_scratch(const struct stream_run *run, size_t place) {
+  return stream_array_at(run, place, run->program->narrow);
+}
+/* The array from its number `count` on. */
+static inline struct stream_array stream_beyond(struct stream_array array, size_t count) {
+  size_t size = array.narrow ? sizeof(uint16_t) : sizeof(float);
+  return (struct stream_array){(char *)array.at + count * size, array.narrow};
+}
+/* The weights from `place` on, as products read them. */
+struct stream_array backend_cuda_stream_weights(const struct stream_run *run, size_t place);
+struct stream_array backend_cuda_stream_value(const struct stream_run *run, size_t node);
+/* Where a node's gradient lies, which may be that of a sum; .at is NULL: nowhere. */
+struct stream_array backend_cuda_stream_gradient(const struct stream_run *run, size_t node);
 struct stream_view backend_cuda_stream_view(const struct stream_run *run, const struct cpu_edge *edge);
 /* An image that stays where it is, of `rows` rows of a node. */
 struct stream_geometry backend_cuda_stream_geometry(const struct cpu_node *node, uint32_t rows);
@@ -148,7 +172,7 @@ struct stream_window backend_cuda_stream_window(const struct stream_run *run, co
 /* What a product, a convolution, or half of a reduction reads: where it lies, or in the scratch, where it is put
    now. */
 struct stream_input {
-  const float *x;
+  struct stream_array x;
   uint32_t ld;
 };
 struct stream_input backend_cuda_stream_read(const struct stream_run *run, size_t index, uint32_t rows, int half);
@@ -156,17 +180,19 @@ struct stream_input backend_cuda_stream_read(const struct stream_run *run, size_
 const struct stream_algorithms *backend_cuda_stream_algorithms(const struct stream_run *run, size_t index,
                                                                uint32_t rows, struct stream_conv *conv);
 void backend_cuda_stream_turn(const struct stream_run *run, const struct cpu_node *node, bool back);
+/* Set the first numbers of an array to 0. */
+enum tutti_status backend_cuda_stream_clear(const struct stream_run *run, struct stream_array array, size_t count);
 /* The columns of the weights of half of a factorised reduction. */
 struct stream_half {
   uint32_t column, units;
 };
 struct stream_half backend_cuda_stream_half(const struct cpu_node *node, int half);
+/* Has the gradient of the node the numbers of what nodes share? */
+bool backend_cuda_stream_shares_precision(const struct stream_program *program, size_t index);
 /* Does the node read its input where it lies? */
-bool backend_cuda_stream_reads_directly(const struct cpu_plan *plan, const struct stream_node *to,
-                                        const struct cpu_node *node);
+bool backend_cuda_stream_reads_directly(const struct stream_program *program, size_t index);
 /* And may its product or convolution write the input's gradient where it belongs? */
-bool backend_cuda_stream_writes_directly(const struct cpu_plan *plan, const struct stream_node *to,
-                                         const struct cpu_node *node);
+bool backend_cuda_stream_writes_directly(const struct stream_program *program, size_t index);
 
 /* A gather, and a head's loss, of rows of a split. */
 struct stream_batch {

@@ -28,9 +28,15 @@ struct stream_state {
   struct cpu_update update; /* of this step */
 };
 
+/* An array of float32, or of the upper halves of such numbers, which is bfloat16. */
+struct stream_array {
+  void *at; /* NULL: there is none */
+  uint32_t narrow;
+};
+
 /* An array as a reader sees it: after a batch norm that is not stored, and with negative numbers cut off. */
 struct stream_view {
-  const float *value;
+  struct stream_array value;
   const float *scale, *shift; /* [ld], or NULL */
   uint32_t relu;
 };
@@ -48,14 +54,13 @@ struct stream_geometry {
 struct stream_copy {
   struct stream_geometry geometry;
   struct stream_view from;
-  float *to;
+  struct stream_array to;
   uint32_t part;
 };
 /* The gradient of the image from that of the moved one: written, or added to what is there. */
 struct stream_push {
   struct stream_geometry geometry;
-  const float *from;
-  float *to;
+  struct stream_array from, to;
   struct stream_view mask; /* of the image, [ld]: where this view cuts off, nothing passes */
   float factor;
   uint32_t accumulate;
@@ -67,13 +72,13 @@ struct stream_sum {
   uint32_t count, accumulate;
   uint32_t cells, ld; /* pixels of all rows */
   float factor;
-  float *to;
+  struct stream_array to;
 };
 /* Images as rows of features, and back: from [rows][pixels][ld] to [rows][to_ld]. */
 struct stream_flatten {
   struct stream_view from;
-  float *to; /* backward: the gradient that is read */
-  float *gradient;
+  struct stream_array to; /* backward: the gradient that is read */
+  struct stream_array gradient;
   uint32_t rows, pixels, width, ld, to_ld, accumulate;
 };
 
@@ -81,28 +86,27 @@ struct stream_flatten {
 
 /* value = activation(value + bias), 0 beyond the width. */
 struct stream_finish {
-  float *value, *slope; /* slope: NULL where the derivative follows from the value */
-  const float *bias;    /* [ld], or NULL */
+  struct stream_array value, slope; /* slope: none where the derivative follows from the value */
+  const float *bias;                /* [ld], or NULL */
   uint32_t cells, width, ld, activation;
 };
 /* gradient *= the activation's derivative. */
 struct stream_derive {
-  const float *value, *slope;
-  float *gradient;
+  struct stream_array value, slope, gradient;
   uint32_t cells, width, ld, activation;
 };
 /* Both halves of a concatenated ReLU, and its gradient. */
 struct stream_crelu {
   struct stream_view from;
-  float *to;       /* forward: the value; backward: the gradient that is read */
-  float *gradient; /* backward: of the source */
+  struct stream_array to;       /* forward: the value; backward: the gradient that is read */
+  struct stream_array gradient; /* backward: of the source */
   uint32_t cells, width, from_ld, ld, accumulate;
 };
 enum stream_grain { STREAM_NUMBERS, STREAM_CHANNELS, STREAM_PATHS };
 /* to (+)= mask * from. */
 struct stream_drop {
   struct stream_view from;
-  float *to;
+  struct stream_array to;
   const struct stream_state *state;
   uint64_t key;
   double rate;
@@ -123,34 +127,40 @@ struct stream_window {
 struct stream_grouped {
   struct stream_window window;
   struct stream_view in;
-  const float *weights;   /* [taps][in_group][ldw] */
-  float *out;             /* forward: the value */
-  const float *gradient;  /* backward: of the output */
-  float *to;              /* backward: the gradient of the input */
-  double *partial;        /* backward: [chunks][taps * in_group][units], summed up by backend_cuda_stream_add */
-  uint32_t chunk, chunks; /* output pixels of a chunk */
+  const float *weights;         /* [taps][in_group][ldw] */
+  struct stream_array out;      /* forward: the value */
+  struct stream_array gradient; /* backward: of the output */
+  struct stream_array to;       /* backward: the gradient of the input */
+  double *partial;              /* backward: [chunks][taps * in_group][units], summed up by backend_cuda_stream_add */
+  uint32_t chunk, chunks;       /* output pixels of a chunk */
   uint32_t accumulate;
 };
 struct stream_pool {
   struct stream_window window;
   struct stream_view in;
-  float *out;
-  const float *value, *gradient; /* backward: of the output */
-  float *to;                     /* backward: the gradient of the input */
+  struct stream_array out;
+  struct stream_array value, gradient; /* backward: of the output */
+  struct stream_array to;              /* backward: the gradient of the input */
   uint32_t accumulate;
 };
 /* Means over the pixels of each row, or back. */
 struct stream_global {
   struct stream_view in;
-  float *out;            /* forward: [rows][out_ld], from the part's first channel on */
-  const float *gradient; /* backward: the same */
-  float *to;
+  struct stream_array out;      /* forward: [rows][out_ld], from the part's first channel on */
+  struct stream_array gradient; /* backward: the same */
+  struct stream_array to;
   uint32_t rows, pixels, width, ld, out_ld, accumulate;
 };
 /* Weights [taps][inputs][ldw] as a filter [units_ld][taps][inputs_ld], or (back) a filter's gradient as theirs. */
 struct stream_filter {
-  float *weights, *filter;
+  float *weights;
+  struct stream_array filter;
   uint32_t taps, inputs, units, inputs_ld, units_ld, ldw, back;
+};
+/* Numbers from one array into another, as that has them. */
+struct stream_convert {
+  struct stream_array from, to;
+  uint32_t count;
 };
 
 /* --- sums over columns --- */
@@ -158,7 +168,7 @@ struct stream_filter {
 /* Columns of [cells][ld] are summed in chunks of cells, then over the chunks by a fixed tree: the bits depend on the
    sizes alone. partial[2][chunks][width]. */
 struct stream_columns {
-  const float *x, *g; /* moments: x alone; gradients of batch norm: both; of a bias: g alone */
+  struct stream_array x, g; /* moments: x alone; gradients of batch norm: both; of a bias: g alone */
   const float *mean;
   double *partial;
   uint32_t cells, ld, width, chunk, chunks;
@@ -183,8 +193,8 @@ struct stream_norm {
 };
 /* to (+)= gradient of a batch norm's input. */
 struct stream_norm_gradient {
-  const float *x, *gradient, *statistics;
-  float *to;
+  struct stream_array x, gradient, to;
+  const float *statistics;
   uint32_t cells, width, ld, accumulate;
 };
 
@@ -195,7 +205,7 @@ struct stream_gather {
   struct cuda_rows rows;
   const uint32_t *order;
   const struct stream_state *state; /* NULL: from the first row on */
-  float *to;
+  struct stream_array to;
   uint32_t count, pixels, width, ld;
 };
 struct stream_head {
@@ -254,6 +264,7 @@ void backend_cuda_stream_grouped_weights(const struct stream_place *place, const
 void backend_cuda_stream_max_pool(const struct stream_place *place, const struct stream_pool *what, bool backward);
 void backend_cuda_stream_average_pool(const struct stream_place *place, const struct stream_pool *what, bool backward);
 void backend_cuda_stream_global(const struct stream_place *place, const struct stream_global *what, bool backward);
+void backend_cuda_stream_convert(const struct stream_place *place, const struct stream_convert *what);
 void backend_cuda_stream_filter(const struct stream_place *place, const struct stream_filter *what);
 enum stream_kind { STREAM_MOMENTS, STREAM_NORM_GRADIENTS, STREAM_BIAS };
 void backend_cuda_stream_columns(const struct stream_place *place, const struct stream_columns *what,

@@ -16,14 +16,14 @@ static __global__ void column_sums(struct stream_columns w, enum stream_kind kin
     for (uint32_t p = begin; p < end; p++) {
       const uint32_t at = p * w.ld + c;
       if (kind == STREAM_MOMENTS) {
-        const double x = (double)w.x[at];
+        const double x = (double)get(w.x, at);
         sum += x;
         other += x * x;
       } else {
-        const float g = w.g[at];
+        const float g = get(w.g, at);
         sum += (double)g;
         if (kind == STREAM_NORM_GRADIENTS)
-          other += (double)(g * (w.x[at] - mean));
+          other += (double)(g * (get(w.x, at) - mean));
       }
     }
     w.partial[i] = sum;
@@ -106,10 +106,10 @@ static __global__ void pull_norm(struct stream_norm_gradient w) {
   const float *s = w.statistics;
   for_all(w.cells * w.ld, [&](uint32_t i) {
     const uint32_t c = i % w.ld;
-    const float sum = c < w.width ? CUDA_FMA(s[2 * w.ld + c], w.gradient[i],
-                                             CUDA_FMA(s[4 * w.ld + c], w.x[i] - s[c], s[5 * w.ld + c]))
+    const float sum = c < w.width ? CUDA_FMA(s[2 * w.ld + c], get(w.gradient, i),
+                                             CUDA_FMA(s[4 * w.ld + c], get(w.x, i) - s[c], s[5 * w.ld + c]))
                                   : 0;
-    w.to[i] = w.accumulate ? w.to[i] + sum : sum;
+    give(w.to, i, sum, w.accumulate);
   });
 }
 

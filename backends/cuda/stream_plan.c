@@ -33,20 +33,25 @@ static bool is_grouped(const struct stream_node *to, const struct cpu_node *node
   return node->op == TUTTI_OP_CONV2D && node->form != CPU_POINTWISE && !to->by_library;
 }
 
-bool backend_cuda_stream_reads_directly(const struct cpu_plan *plan, const struct stream_node *to,
-                                        const struct cpu_node *node) {
+bool backend_cuda_stream_reads_directly(const struct stream_program *program, size_t index) {
+  const struct cpu_node *node = &program->plan->nodes[index];
   const struct cpu_edge *edge = &node->edges[0];
-  return node->edge_count == 1 && !edge->relu && !plan->nodes[edge->source].lazy && !to->padded &&
+  const struct cpu_node *source = &program->plan->nodes[edge->source];
+  bool alike = source->through || program->nodes[edge->source].narrow == program->narrow;
+  return node->edge_count == 1 && !edge->relu && !source->lazy && !program->nodes[index].padded && alike &&
          node->op != TUTTI_OP_FACTORISED_REDUCE;
 }
 
 /* A product writes the channels that count; a convolution by cuDNN all, as its filter is 0 beyond them. */
-bool backend_cuda_stream_writes_directly(const struct cpu_plan *plan, const struct stream_node *to,
-                                         const struct cpu_node *node) {
+bool backend_cuda_stream_writes_directly(const struct stream_program *program, size_t index) {
+  const struct cpu_plan *plan = program->plan;
+  const struct stream_node *to = &program->nodes[index];
+  const struct cpu_node *node = &plan->nodes[index];
   const struct cpu_edge *edge = &node->edges[0];
   const struct cpu_node *source = &plan->nodes[edge->source];
+  bool alike = backend_cuda_stream_shares_precision(program, edge->source);
   bool whole = to->by_library || source->ld == source->width || !edge->first;
-  return node->edge_count == 1 && !edge->relu && !to->padded && !source->through && whole &&
+  return node->edge_count == 1 && !edge->relu && !to->padded && !source->through && whole && alike &&
          node->op != TUTTI_OP_FACTORISED_REDUCE;
 }
 
@@ -56,7 +61,8 @@ static bool pads_alike(uint32_t in, uint32_t out, uint32_t kernel, const struct 
   return whole >= span && (whole - span) / w->stride + 1 == out;
 }
 
-static void shape_conv(const struct cpu_plan *plan, const struct cpu_node *node, struct stream_node *to) {
+static void shape_conv(const struct stream_program *program, const struct cpu_node *node, struct stream_node *to) {
+  const struct cpu_plan *plan = program->plan;
   const struct cpu_window *w = &node->window;
   const struct cpu_node *source = &plan->nodes[node->edges[0].source];
   struct stream_conv c = {.in_height = (uint32_t)w->in_height,
@@ -70,7 +76,8 @@ static void shape_conv(const struct cpu_plan *plan, const struct cpu_node *node,
                           .stride = (uint32_t)w->stride,
                           .dilation = (uint32_t)w->dilation,
                           .top = (uint32_t)w->top,
-                          .left = (uint32_t)w->left};
+                          .left = (uint32_t)w->left,
+                          .precision = program->precision};
   to->padded = !pads_alike(c.in_height, c.out_height, c.kernel_height, w, w->top) ||
                !pads_alike(c.in_width, c.out_width, c.kernel_width, w, w->left);
   if (to->padded) {
@@ -79,6 +86,10 @@ static void shape_conv(const struct cpu_plan *plan, const struct cpu_node *node,
     c.top = c.left = 0;
   }
   to->conv = c;
+}
+
+bool backend_cuda_stream_shares_precision(const struct stream_program *program, size_t index) {
+  return program->nodes[backend_cpu_gradient_of(program->plan, index)].narrow == program->narrow;
 }
 
 /* --- places --- */
@@ -95,6 +106,9 @@ static size_t reserve(struct layout *l, size_t floats) {
   l->floats += whole_lines(floats);
   return at;
 }
+
+/* Floats that so many numbers take. */
+static size_t floats_of(size_t numbers, bool narrow) { return narrow ? (numbers + 1) / 2 : numbers; }
 
 static size_t larger_of(size_t a, size_t b) { return a > b ? a : b; }
 
@@ -115,7 +129,7 @@ struct stream_chunks backend_cuda_stream_chunks(size_t cells, size_t columns) {
 /* Doubles of two partial sums of so many columns, for any number of rows up to the plan's. */
 static size_t partial_sums(size_t cells, size_t columns) { return 2 * most_chunks(cells, columns) * columns; }
 
-/* Floats that a node needs while it works. */
+/* Numbers that a node needs while it works. */
 struct needs {
   size_t view, across, gradient, input_gradient, filter, partial;
 };
@@ -134,7 +148,7 @@ static struct needs needs_of(const struct stream_program *program, size_t index)
   size_t cells = plan->rows * node->pixels;
   struct needs needs = {0};
   bool reduce = node->op == TUTTI_OP_FACTORISED_REDUCE;
-  if (node->norm != CPU_NONE)
+  if (node->norm != CPU_NONE || !backend_cuda_stream_shares_precision(program, index))
     needs.gradient = cells * node->ld;
   if (node->op == TUTTI_OP_BATCH_NORM || node->bias != CPU_NONE)
     needs.partial = partial_sums(cells, node->width);
@@ -146,17 +160,17 @@ static struct needs needs_of(const struct stream_program *program, size_t index)
     const struct cpu_node *source = &plan->nodes[node->edges[0].source];
     if (source->through)
       needs.across = cells * source->ld;
-    else if (!backend_cuda_stream_reads_directly(plan, to, node))
+    else if (!backend_cuda_stream_reads_directly(program, index))
       needs.view = cells * node->input_ld;
-    if (!backend_cuda_stream_writes_directly(plan, to, node))
+    if (!backend_cuda_stream_writes_directly(program, index))
       needs.input_gradient = cells * larger_of(node->inputs, source->ld);
   } else if (to->by_library) {
     const struct stream_conv *c = &to->conv;
     size_t input = plan->rows * c->in_height * c->in_width * c->in_ld;
     needs.filter = (size_t)c->out_ld * c->kernel_height * c->kernel_width * c->in_ld;
-    if (!backend_cuda_stream_reads_directly(plan, to, node))
+    if (!backend_cuda_stream_reads_directly(program, index))
       needs.view = input;
-    if (!backend_cuda_stream_writes_directly(plan, to, node))
+    if (!backend_cuda_stream_writes_directly(program, index))
       needs.input_gradient = input;
   }
   return needs;
@@ -170,23 +184,24 @@ static void reserve_scratch(struct layout *l) {
     for (size_t k = 0; k < sizeof most / sizeof(size_t); k++)
       ((size_t *)&most)[k] = larger_of(((size_t *)&most)[k], ((size_t *)&one)[k]);
   }
-  program->view = reserve(l, most.view);
-  program->across = reserve(l, most.across);
-  program->filter = reserve(l, most.filter);
+  program->view = reserve(l, floats_of(most.view, program->narrow));
+  program->across = reserve(l, floats_of(most.across, program->narrow));
+  program->filter = reserve(l, floats_of(most.filter, program->narrow));
   program->partial = reserve(l, 2 * most.partial);
   program->products = reserve(l, STREAM_PRODUCT_BYTES / sizeof(float));
   program->convolutions = reserve(l, (program->convolution_bytes + 3) / sizeof(float));
   if (!program->training)
     return;
-  program->gradient = reserve(l, most.gradient);
-  program->input_gradient = reserve(l, most.input_gradient);
-  program->filter_gradient = reserve(l, most.filter);
+  program->gradient = reserve(l, floats_of(most.gradient, program->narrow));
+  program->input_gradient = reserve(l, floats_of(most.input_gradient, program->narrow));
+  program->filter_gradient = reserve(l, floats_of(most.filter, program->narrow));
 }
 
 static void reserve_fixed(struct layout *l, const struct stream_purpose *purpose) {
   struct stream_program *program = l->program;
   const struct cpu_plan *plan = program->plan;
   program->weights = reserve(l, plan->floats);
+  program->narrow_weights = program->narrow ? reserve(l, floats_of(plan->floats, true)) : STREAM_NONE;
   if (program->training) {
     program->gradients = reserve(l, plan->floats);
     program->first = reserve(l, plan->floats);
@@ -210,7 +225,7 @@ static void reserve_fixed(struct layout *l, const struct stream_purpose *purpose
     if (node->op == TUTTI_OP_BATCH_NORM)
       program->nodes[i].statistics = reserve(l, CUDA_STATISTICS * node->ld);
     if (program->training && backend_cpu_keeps_slope(node))
-      program->nodes[i].slope = reserve(l, plan->rows * node->pixels * node->ld);
+      program->nodes[i].slope = reserve(l, floats_of(plan->rows * node->pixels * node->ld, program->nodes[i].narrow));
   }
 }
 
@@ -225,6 +240,10 @@ static enum tutti_status place_arrays(tutti_context *context, struct layout *l) 
   TUTTI_TRY_OUT(context, tutti_alloc(context, 2 * plan->node_count, sizeof(struct cpu_array *), &order));
   backend_cpu_find_lives(plan, program->training, values, gradients);
   size_t count = backend_cpu_order_arrays(plan, values, gradients, order);
+  for (size_t i = 0; i < plan->node_count; i++) {
+    values[i].size = floats_of(values[i].size, program->nodes[i].narrow);
+    gradients[i].size = floats_of(gradients[i].size, program->nodes[i].narrow);
+  }
   for (size_t k = 0; k < count; k++) {
     order[k]->at = backend_cpu_lowest_place(order, k, floor, whole_lines);
     l->floats = larger_of(l->floats, order[k]->at + whole_lines(order[k]->size));
@@ -271,7 +290,7 @@ static enum tutti_status choose_algorithms(tutti_context *context, struct stream
   const struct cpu_node *node = &program->plan->nodes[index];
   struct stream_node *to = &program->nodes[index];
   size_t workspace = 0;
-  shape_conv(program->plan, node, to);
+  shape_conv(program, node, to);
   to->by_library = true;
   for (uint32_t k = 0; k < program->row_count_count && to->by_library; k++) {
     struct stream_conv conv = to->conv;
@@ -287,13 +306,21 @@ static enum tutti_status choose_algorithms(tutti_context *context, struct stream
   return TUTTI_OK;
 }
 
+/* What the head reads is float32, and so is its gradient: cuDNN, whose images are all alike, does not make that. */
+static void choose_numbers(struct stream_program *program) {
+  const struct cpu_plan *plan = program->plan;
+  size_t last = backend_cpu_plan_head(plan)->edges[0].source;
+  for (size_t i = 0; i < plan->node_count; i++)
+    program->nodes[i].narrow = program->narrow && i != last;
+}
+
 static enum tutti_status choose_forms(tutti_context *context, struct stream_library *library,
                                       struct stream_program *program) {
   const struct cpu_plan *plan = program->plan;
   for (size_t i = 0; i < plan->node_count; i++) {
     struct stream_node *to = &program->nodes[i];
     to->value = to->gradient = to->slope = to->statistics = STREAM_NONE;
-    if (plan->nodes[i].op == TUTTI_OP_CONV2D && plan->nodes[i].form == CPU_PATCHES)
+    if (plan->nodes[i].op == TUTTI_OP_CONV2D && plan->nodes[i].form == CPU_PATCHES && to->narrow == program->narrow)
       TUTTI_TRY(context, choose_algorithms(context, library, program, i));
   }
   return TUTTI_OK;
@@ -322,6 +349,9 @@ enum tutti_status backend_cuda_stream_lower(tutti_context *context, struct strea
   enum tutti_status status;
   memset(program, 0, sizeof *program);
   program->training = purpose->training;
+  if (purpose->training)
+    program->precision = (enum cpu_precision)((const struct cpu_config *)job->config)->precision;
+  program->narrow = program->precision == CPU_BFLOAT16;
   program->row_count_count = purpose->row_count_count;
   for (uint32_t k = 0; k < purpose->row_count_count; k++)
     program->row_counts[k] = purpose->row_counts[k];
@@ -333,6 +363,7 @@ enum tutti_status backend_cuda_stream_lower(tutti_context *context, struct strea
   backend_cpu_decays(plan, job->config);
   TUTTI_TRY_OUT(context, tutti_alloc(context, plan->node_count, sizeof *program->nodes, &program->nodes));
   TUTTI_TRY_OUT(context, check_sizes(context, program));
+  choose_numbers(program);
   TUTTI_TRY_OUT(context, choose_forms(context, library, program));
   if (program->training)
     TUTTI_TRY_OUT(context, cut_weights(context, program));

@@ -63,7 +63,7 @@ static enum tutti_status predict_chunk(struct question *q, const struct cuda_row
   const struct cpu_node *source = &plan->nodes[head->edges[0].source];
   struct stream_batch batch = {.rows = *rows};
   const struct stream_pass pass = {.rows = count};
-  const struct stream_predict predict = {.value = backend_cuda_stream_value(run, head->edges[0].source),
+  const struct stream_predict predict = {.value = backend_cuda_stream_value(run, head->edges[0].source).at,
                                          .out = run->memory + q->program.out,
                                          .op = (uint32_t)head->op,
                                          .count = count,

@@ -20,9 +20,44 @@ static uint32_t blocks_for(const struct stream_place *place, uint32_t count) {
 #define STREAM_LAUNCH(kernel, place, count, ...)                                                                       \
   CUDA_LAUNCH(kernel, blocks_for(place, count), (place)->threads, 0, (place)->stream, __VA_ARGS__)
 
+/* --- numbers --- */
+
+/* To the nearest number of 7 bits of mantissa, ties to an even one. */
+CPU_INLINE uint16_t narrowed(float x) {
+#if defined(__CUDACC__)
+  uint16_t narrow;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(narrow) : "f"(x));
+  return narrow;
+#else
+  const uint32_t bits = (uint32_t)__float_as_int(x);
+  return (uint16_t)(isnan(x) ? 0x7fff : (bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+#endif
+}
+
+CPU_INLINE float widened(uint16_t narrow) { return __int_as_float((int32_t)((uint32_t)narrow << 16)); }
+
+CPU_INLINE float get(const struct stream_array &a, uint32_t i) {
+  return a.narrow ? widened(((const uint16_t *)a.at)[i]) : ((const float *)a.at)[i];
+}
+
+CPU_INLINE void set(const struct stream_array &a, uint32_t i, float x) {
+  if (a.narrow)
+    ((uint16_t *)a.at)[i] = narrowed(x);
+  else
+    ((float *)a.at)[i] = x;
+}
+
+/* Set a number, or add to it. */
+CPU_INLINE void give(const struct stream_array &a, uint32_t i, float x, bool accumulate) {
+  set(a, i, accumulate ? get(a, i) + x : x);
+}
+
+/* What an array would make of a number. */
+CPU_INLINE float as_in(const struct stream_array &a, float x) { return a.narrow ? widened(narrowed(x)) : x; }
+
 /* Number i of an array, in channel c. */
 CPU_INLINE float look(const struct stream_view &view, uint32_t i, uint32_t c) {
-  float x = view.value[i];
+  float x = get(view.value, i);
   if (view.scale)
     x = CUDA_FMA(x, view.scale[c], view.shift[c]);
   return view.relu && !(x > 0) ? (x <= 0 ? 0 : x) : x;
@@ -56,10 +91,10 @@ static __global__ void copy_image(struct stream_copy w) {
   for_all(g.rows * g.moved_height * g.moved_width * channels, [&](uint32_t i) {
     const uint32_t c = i % channels, p = i / channels, x = p % g.moved_width, q = p / g.moved_width;
     const int32_t from_y = (int32_t)(q % g.moved_height) * g.step - g.top, from_x = (int32_t)x * g.step - g.left;
-    const bool inside = c < g.channels && from_y >= 0 && (uint32_t)from_y < g.height && from_x >= 0 &&
-                        (uint32_t)from_x < g.width;
+    const bool inside =
+        c < g.channels && from_y >= 0 && (uint32_t)from_y < g.height && from_x >= 0 && (uint32_t)from_x < g.width;
     const uint32_t at = ((q / g.moved_height * g.height + (uint32_t)from_y) * g.width + (uint32_t)from_x) * g.ld + c;
-    w.to[p * g.moved_ld + c] = inside ? look(w.from, at, c) : 0;
+    set(w.to, p * g.moved_ld + c, inside ? look(w.from, at, c) : 0);
   });
 }
 
@@ -72,9 +107,9 @@ static __global__ void push_image(struct stream_push w) {
     const bool inside = c < g.channels && down >= 0 && across >= 0 && down % g.step == 0 && across % g.step == 0 &&
                         y < g.moved_height && z < g.moved_width;
     float sum = 0;
-    if (inside && (!w.mask.value || look(w.mask, i, c) > 0))
-      sum = w.factor * w.from[((q / g.height * g.moved_height + y) * g.moved_width + z) * g.moved_ld + c];
-    w.to[i] = w.accumulate ? w.to[i] + sum : sum;
+    if (inside && (!w.mask.value.at || look(w.mask, i, c) > 0))
+      sum = w.factor * get(w.from, ((q / g.height * g.moved_height + y) * g.moved_width + z) * g.moved_ld + c);
+    give(w.to, i, sum, w.accumulate);
   });
 }
 
@@ -83,24 +118,32 @@ static __global__ void sum_terms(struct stream_sum w) {
     float sum = 0;
     for (uint32_t t = 0; t < w.count; t++)
       sum += look(w.terms[t], i, i % w.ld);
-    sum *= w.factor;
-    w.to[i] = w.accumulate ? w.to[i] + sum : sum;
+    give(w.to, i, sum * w.factor, w.accumulate);
   });
 }
 
 static __global__ void flatten_image(struct stream_flatten w) {
   for_all(w.rows * w.to_ld, [&](uint32_t i) {
     const uint32_t f = i % w.to_ld, c = f % w.width, p = f / w.width;
-    w.to[i] = p < w.pixels ? look(w.from, (i / w.to_ld * w.pixels + p) * w.ld + c, c) : 0;
+    set(w.to, i, p < w.pixels ? look(w.from, (i / w.to_ld * w.pixels + p) * w.ld + c, c) : 0);
   });
 }
 
 static __global__ void unflatten_image(struct stream_flatten w) {
   for_all(w.rows * w.pixels * w.ld, [&](uint32_t i) {
     const uint32_t c = i % w.ld, p = i / w.ld;
-    const float g = c < w.width ? w.to[p / w.pixels * w.to_ld + p % w.pixels * w.width + c] : 0;
-    w.gradient[i] = w.accumulate ? w.gradient[i] + g : g;
+    const float g = c < w.width ? get(w.to, p / w.pixels * w.to_ld + p % w.pixels * w.width + c) : 0;
+    give(w.gradient, i, g, w.accumulate);
   });
+}
+
+static __global__ void convert_numbers(struct stream_convert w) {
+  for_all(w.count, [&](uint32_t i) { set(w.to, i, get(w.from, i)); });
+}
+
+void backend_cuda_stream_convert(const struct stream_place *place, const struct stream_convert *what) {
+  const struct stream_convert w = *what;
+  STREAM_LAUNCH(convert_numbers, place, w.count, w);
 }
 
 void backend_cuda_stream_copy(const struct stream_place *place, const struct stream_copy *what) {
@@ -133,19 +176,19 @@ void backend_cuda_stream_flatten(const struct stream_place *place, const struct 
 static __global__ void finish_numbers(struct stream_finish w) {
   for_all(w.cells * w.ld, [&](uint32_t i) {
     const uint32_t c = i % w.ld;
-    float x = w.value[i] + (w.bias && c < w.width ? w.bias[c] : 0), slope = 0;
+    float x = get(w.value, i) + (w.bias && c < w.width ? w.bias[c] : 0), slope = 0;
     if (w.activation != TUTTI_ACTIVATION_LINEAR)
       x = activate(w.activation, x, &slope);
-    if (w.slope)
-      w.slope[i] = slope;
-    w.value[i] = c < w.width ? x : 0;
+    if (w.slope.at)
+      set(w.slope, i, slope);
+    set(w.value, i, c < w.width ? x : 0);
   });
 }
 
 static __global__ void derive_numbers(struct stream_derive w) {
   for_all(w.cells * w.ld, [&](uint32_t i) {
-    const float slope = w.slope ? w.slope[i] : 0;
-    w.gradient[i] = i % w.ld < w.width ? derive(w.activation, w.value[i], slope, w.gradient[i]) : 0;
+    const float slope = w.slope.at ? get(w.slope, i) : 0;
+    set(w.gradient, i, i % w.ld < w.width ? derive(w.activation, get(w.value, i), slope, get(w.gradient, i)) : 0);
   });
 }
 
@@ -153,7 +196,7 @@ static __global__ void concatenated_relu(struct stream_crelu w) {
   for_all(w.cells * w.ld, [&](uint32_t i) {
     const uint32_t c = i % w.ld, half = c < w.width ? c : c - w.width;
     const float x = c < 2 * w.width ? look(w.from, i / w.ld * w.from_ld + half, half) : 0;
-    w.to[i] = c < w.width ? (x > 0 ? x : 0) : x < 0 ? -x : 0;
+    set(w.to, i, c < w.width ? (x > 0 ? x : 0) : x < 0 ? -x : 0);
   });
 }
 
@@ -162,10 +205,11 @@ static __global__ void derive_concatenated(struct stream_crelu w) {
     const uint32_t c = i % w.from_ld;
     float sum = 0;
     if (c < w.width) {
-      const float x = look(w.from, i, c), *g = w.to + i / w.from_ld * w.ld + c;
-      sum = x > 0 ? *g : x < 0 ? -g[w.width] : 0;
+      const float x = look(w.from, i, c);
+      const uint32_t at = i / w.from_ld * w.ld + c;
+      sum = x > 0 ? get(w.to, at) : x < 0 ? -get(w.to, at + w.width) : 0;
     }
-    w.gradient[i] = w.accumulate ? w.gradient[i] + sum : sum;
+    give(w.gradient, i, sum, w.accumulate);
   });
 }
 
@@ -181,13 +225,13 @@ static __global__ void drop_numbers(struct stream_drop w) {
   const uint32_t size = w.pixels * w.ld;
   for_all(w.rows * size, [&](uint32_t i) {
     const uint32_t c = i % w.ld, row = i / size;
-    const uint32_t entry = w.grain == STREAM_NUMBERS  ? i
+    const uint32_t entry = w.grain == STREAM_NUMBERS ? i
                            : w.grain == STREAM_PATHS ? row
-                                                      : row * ((w.width + 15) / 16 * 16) + c;
+                                                     : row * ((w.width + 15) / 16 * 16) + c;
     float x = c < w.width ? look(w.from, i, c) : 0;
     if (rate > 0 && c < w.width)
       x *= mask_entry(w, rate, entry);
-    w.to[i] = w.accumulate ? w.to[i] + x : x;
+    give(w.to, i, x, w.accumulate);
   });
 }
 

@@ -54,10 +54,10 @@ static __global__ void grouped_forward(struct stream_grouped g) {
     if (u < w.units)
       under(w, pixel_of(i / w.out_ld, w.out_height, w.out_width), [&](uint32_t tap, uint32_t p) {
         for (uint32_t c = 0; c < w.in_group; c++)
-          sum = CUDA_FMA(look(g.in, p * w.in_ld + first + c, first + c),
-                         g.weights[(tap * w.in_group + c) * w.ldw + u], sum);
+          sum = CUDA_FMA(look(g.in, p * w.in_ld + first + c, first + c), g.weights[(tap * w.in_group + c) * w.ldw + u],
+                         sum);
       });
-    g.out[i] = sum;
+    set(g.out, i, sum);
   });
 }
 
@@ -70,9 +70,10 @@ static __global__ void grouped_inputs(struct stream_grouped g) {
     if (c < channels && (!g.in.relu || look(g.in, i, c) > 0))
       over(w, pixel_of(i / w.in_ld, w.in_height, w.in_width), [&](uint32_t tap, uint32_t p) {
         for (uint32_t u = first; u < first + w.out_group; u++)
-          sum = CUDA_FMA(g.gradient[p * w.out_ld + u], g.weights[(tap * w.in_group + c % w.in_group) * w.ldw + u], sum);
+          sum = CUDA_FMA(get(g.gradient, p * w.out_ld + u), g.weights[(tap * w.in_group + c % w.in_group) * w.ldw + u],
+                         sum);
       });
-    g.to[i] = g.accumulate ? g.to[i] + sum : sum;
+    give(g.to, i, sum, g.accumulate);
   });
 }
 
@@ -92,7 +93,7 @@ static __global__ void grouped_weights(struct stream_grouped g) {
       const int32_t y = (int32_t)(out.y * w.stride) + down, x = (int32_t)(out.x * w.stride) + across;
       if (y >= 0 && (uint32_t)y < w.in_height && x >= 0 && (uint32_t)x < w.in_width) {
         const uint32_t at = ((out.row * w.in_height + (uint32_t)y) * w.in_width + (uint32_t)x) * w.in_ld + c;
-        sum += (double)g.gradient[p * w.out_ld + u] * (double)look(g.in, at, c);
+        sum += (double)get(g.gradient, p * w.out_ld + u) * (double)look(g.in, at, c);
       }
       if (++out.x == w.out_width) {
         out.x = 0;
@@ -137,27 +138,28 @@ static __global__ void max_pool_image(struct stream_pool g) {
       most = !any || x > most ? x : most;
       any = true;
     });
-    g.out[i] = most;
+    set(g.out, i, most);
   });
 }
 
-/* The gradient goes to the first of the largest values, as in backends/cpu/window_impl.h. */
+/* The gradient goes to the first of the largest values, as in backends/cpu/window_impl.h: of those that are largest in
+   the output's precision. */
 static __global__ void max_pool_gradients(struct stream_pool g) {
   const struct stream_window &w = g.window;
   for_all(w.rows * w.in_height * w.in_width * w.in_ld, [&](uint32_t i) {
     const uint32_t c = i % w.in_ld;
     float sum = 0;
     over(w, pixel_of(i / w.in_ld, w.in_height, w.in_width), [&](uint32_t, uint32_t p) {
-      const float most = g.value[p * w.out_ld + c];
+      const float most = get(g.value, p * w.out_ld + c);
       uint32_t largest = UINT32_MAX;
       under(w, pixel_of(p, w.out_height, w.out_width), [&](uint32_t, uint32_t q) {
-        if (largest == UINT32_MAX && !(most > look(g.in, q * w.in_ld + c, c)))
+        if (largest == UINT32_MAX && !(most > as_in(g.value, look(g.in, q * w.in_ld + c, c))))
           largest = q;
       });
       if (largest == i / w.in_ld)
-        sum += g.gradient[p * w.out_ld + c];
+        sum += get(g.gradient, p * w.out_ld + c);
     });
-    g.to[i] = g.accumulate ? g.to[i] + sum : sum;
+    give(g.to, i, sum, g.accumulate);
   });
 }
 
@@ -175,7 +177,7 @@ static __global__ void average_pool_image(struct stream_pool g) {
     const struct pixel out = pixel_of(i / w.out_ld, w.out_height, w.out_width);
     float sum = 0;
     under(w, out, [&](uint32_t, uint32_t p) { sum += look(g.in, p * w.in_ld + c, c); });
-    g.out[i] = sum * (1 / pixels_under(w, out));
+    set(g.out, i, sum * (1 / pixels_under(w, out)));
   });
 }
 
@@ -185,9 +187,9 @@ static __global__ void average_pool_gradients(struct stream_pool g) {
     const uint32_t c = i % w.in_ld;
     float sum = 0;
     over(w, pixel_of(i / w.in_ld, w.in_height, w.in_width), [&](uint32_t, uint32_t p) {
-      sum += g.gradient[p * w.out_ld + c] * (1 / pixels_under(w, pixel_of(p, w.out_height, w.out_width)));
+      sum += get(g.gradient, p * w.out_ld + c) * (1 / pixels_under(w, pixel_of(p, w.out_height, w.out_width)));
     });
-    g.to[i] = g.accumulate ? g.to[i] + sum : sum;
+    give(g.to, i, sum, g.accumulate);
   });
 }
 
@@ -197,15 +199,15 @@ static __global__ void global_means(struct stream_global g) {
     float sum = 0;
     for (uint32_t p = 0; p < g.pixels; p++)
       sum += look(g.in, (row * g.pixels + p) * g.ld + c, c);
-    g.out[row * g.out_ld + c] = sum * (1 / (float)g.pixels);
+    set(g.out, row * g.out_ld + c, sum * (1 / (float)g.pixels));
   });
 }
 
 static __global__ void global_gradients(struct stream_global g) {
   for_all(g.rows * g.pixels * g.ld, [&](uint32_t i) {
     const uint32_t c = i % g.ld, row = i / g.ld / g.pixels;
-    const float sum = c < g.width ? g.gradient[row * g.out_ld + c] * (1 / (float)g.pixels) : 0;
-    g.to[i] = g.accumulate ? g.to[i] + sum : sum;
+    const float sum = c < g.width ? get(g.gradient, row * g.out_ld + c) * (1 / (float)g.pixels) : 0;
+    give(g.to, i, sum, g.accumulate);
   });
 }
 
@@ -241,12 +243,12 @@ static __global__ void turn_filter(struct stream_filter f) {
   if (!f.back)
     for_all(f.units_ld * f.taps * f.inputs_ld, [&](uint32_t i) {
       const uint32_t c = i % f.inputs_ld, tap = i / f.inputs_ld % f.taps, u = i / f.inputs_ld / f.taps;
-      f.filter[i] = c < f.inputs && u < f.units ? f.weights[(tap * f.inputs + c) * f.ldw + u] : 0;
+      set(f.filter, i, c < f.inputs && u < f.units ? f.weights[(tap * f.inputs + c) * f.ldw + u] : 0);
     });
   else
     for_all(f.taps * f.inputs * f.ldw, [&](uint32_t i) {
       const uint32_t u = i % f.ldw, c = i / f.ldw % f.inputs, tap = i / f.ldw / f.inputs;
-      f.weights[i] = u < f.units ? f.filter[(u * f.taps + tap) * f.inputs_ld + c] : 0;
+      f.weights[i] = u < f.units ? get(f.filter, (u * f.taps + tap) * f.inputs_ld + c) : 0;
     });
 }
 

@@ -26,6 +26,11 @@ run_whole 5 "${small[@]}"
 run_torn "${small[@]}"
 run_beside 1e-3 "${small[@]}"
 
+for precision in tf32 bfloat16; do
+  run_whole 5 "${small[@]}" --set backend.precision=$precision
+done
+run_torn "${small[@]}" --set backend.precision=bfloat16
+
 strike "${small[@]}" --set run.budget=7 --set hyperparameters.epochs=12
 expect_out "7 of 7 done"
 

@@ -16,6 +16,24 @@ expect_code 0
 expect_out "ok   backend/cuda: gradients against finite differences" "artificial points are drawn in the job's box" " 0 failed"
 expect_not_in out "FAIL"
 
+# In other precisions, which finite differences are too fine for.
+for precision in tf32 bfloat16; do
+  what="tutti-conform backend/cuda, $precision"
+  "$TUTTI_TEST_BUILDDIR/tutti-conform" --rough --set backend/cuda.precision=$precision backend/cuda >out 2>err </dev/null
+  code=$?
+  expect_code 0
+  expect_out "skip backend/cuda: gradients against finite differences" "ok   backend/cuda: an open predictor gives what a split gives" " 0 failed"
+done
+run_whole 9 "$recipe" "${small[@]}" --set backend.precision=tf32
+run_torn "$recipe" "${small[@]}" --set backend.precision=tf32
+tutti validate "$recipe" --set backend.plugin=cuda --set backend.precision=bfloat16
+checks=$((checks + 1))
+[ $code -ne 0 ] || complain "expected a refusal"
+expect_err "backend.precision = bfloat16: backend cuda has it for networks of images alone"
+TUTTI_EMULATED_MAJOR=7 tutti validate "$recipe" --set backend.plugin=cuda --set backend.precision=tf32
+expect_err "compute capability 7.x, and 8.0 or later is needed"
+run_whole 9 "$recipe" "${small[@]}"
+
 # Two devices: each worker has one of them, and the manager begins with none.
 export TUTTI_EMULATED_DEVICES=3 TUTTI_EMULATED_LOG=$PWD/devices
 tutti run "$recipe" "${small[@]}" --set backend.plugin=cuda --workers 2 --set executor.devices=2,0 --out shared

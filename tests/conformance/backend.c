@@ -234,16 +234,20 @@ static enum tutti_status infer_same(tutti_context *context, const tutti_network 
   return TUTTI_OK;
 }
 
-/* Does the backend accept a network of a dense layer, a layer of this definition, and the head? */
+/* Does the backend accept a network of a dense layer, a layer of this definition, and the head? Of images, the dense
+   layer reads the means. */
 static enum tutti_status try_definition(struct conform *conform, const struct subject *subject, enum tutti_op op,
                                         const struct tutti_op_definition *definition,
                                         const struct tutti_attribute *attributes) {
   tutti_context *context = conform->context;
   struct tutti_job job = subject->job;
   tutti_network *network;
-  uint32_t layer;
-  TRY(conform, tutti_network_create(context, subject->example.task.input, &network));
-  TRY(conform, tutti_network_add_dense(context, network, NULL, 0, 4, TUTTI_ACTIVATION_LINEAR, &layer));
+  uint32_t layer = 0;
+  struct tutti_shape input = subject->example.task.input;
+  TRY(conform, tutti_network_create(context, input, &network));
+  if (input.height > 1 || input.width > 1)
+    TRY(conform, tutti_network_add(context, network, TUTTI_OP_GLOBAL_POOL, NULL, 1, &layer, NULL, &layer));
+  TRY(conform, tutti_network_add_dense(context, network, NULL, layer, 4, TUTTI_ACTIVATION_LINEAR, &layer));
   TRY(conform, tutti_network_add_defined(context, network, op, definition, "later", 1, &layer, attributes, &layer));
   TRY(conform, tutti_network_add_head(context, network, layer, &subject->example.task));
   job.network = network;

@@ -76,6 +76,7 @@ struct options {
   size_t path_count, setting_count, wanted_count;
   const char **paths, **settings, **wanted; /* [argc] each */
   char program[4096];
+  bool rough;
 };
 
 static void print_result(const char *result, const struct conform *conform, const char *check) {
@@ -168,6 +169,7 @@ static void run_plugin(const struct options *options, const struct tutti_plugin_
                              .name = entry->name,
                              .setting_count = options->setting_count,
                              .settings = options->settings,
+                             .rough = options->rough,
                              .program = options->program,
                              .results = fdopen(dup(STDOUT_FILENO), "w")};
   if (!conform.results || dup2(listening, STDOUT_FILENO) < 0 || dup2(listening, STDERR_FILENO) < 0)
@@ -286,6 +288,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
   case 'p':
     options->paths[options->path_count++] = argument;
     return 0;
+  case 'r':
+    options->rough = true;
+    return 0;
   case 's':
     options->settings[options->setting_count++] = argument;
     return 0;
@@ -301,6 +306,8 @@ static int parse_and_run(int argc, char **argv, struct options *options) {
   static const struct argp_option known[] = {
       {"path", 'p', "FOLDER", 0, "Look for plugins in FOLDER, too", 0},
       {"set", 's', "KIND/NAME.KEY=VALUE", 0, "Try the plugin with this parameter instead of its default", 0},
+      {"rough", 'r', NULL, 0, "Leave out finite differences: with these parameters the plugin rounds too much for them",
+       0},
       {NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0},
       {0}};
   static const struct argp argp = {

@@ -13,6 +13,7 @@ struct conform {
   const struct tutti_descriptor *descriptor;
   size_t setting_count;
   const char *const *settings; /* "kind/name.key=value" */
+  bool rough;                  /* losses are rounded so much that their differences say nothing */
   const char *program;         /* path of this program: it is the worker of executors, too */
   tutti_context *context;
   jmp_buf leave;

@@ -110,6 +110,12 @@ void emulated_fence(void);
 void emulated_sleep(void);
 /* The value that lane `lane` of the warp gives. */
 double emulated_shuffle(double value, unsigned lane);
+/* By all lanes of a warp together: what each of them gives, all[32][count] of mine[count]. */
+void emulated_exchange(const float *mine, unsigned count, float *all);
+/* Tensor cores: to the nearest number of 10 bits of mantissa, ties away from 0; and a warp's product of such numbers,
+   which is NaN where one is none (emulation_tensor.c). */
+float emulated_to_tf32(float x);
+void emulated_multiply_add_tf32(const float *a, const float *b, float *c);
 /* A launch of run(argument) by all threads of a grid; argument is freed. */
 void emulated_start(const char *kernel, unsigned blocks, unsigned threads, size_t shared, cudaStream_t stream,
                     void (*run)(void *argument), void *argument);

@@ -19,6 +19,10 @@ bool emulated_fault(void);
 /* Run all threads of a launch to their end, in an order that follows from the seed. */
 cudaError_t emulated_run_grid(const struct emulated_launch *launch, uint64_t seed);
 
+/* Number i of an array as libraries read and write it: float32, or bfloat16 (narrow). */
+float emulated_get(const void *array, bool narrow, size_t i);
+void emulated_set(void *array, bool narrow, size_t i, float x);
+
 /* What this thread of the host keeps for its next launch is given back. */
 void emulated_forget(void);
 /* A library's work on a stream: run(a copy of argument). */

@@ -11,7 +11,7 @@
 #include <xmmintrin.h>
 #endif
 
-enum { BARRIERS = 32, WARP = 32, MOST_WARPS = 32 };
+enum { BARRIERS = 32, WARP = 32, MOST_WARPS = 32, MOST_GIVEN = 6 };
 /* Rounds between two looks whether the kernel is to fail. */
 enum { LOOK_ROUNDS = 500 };
 
@@ -23,6 +23,7 @@ struct grid_block {
   float *shared;
   struct barrier barriers[BARRIERS + MOST_WARPS];
   double lanes[MOST_WARPS][WARP];
+  float given[MOST_WARPS][WARP * MOST_GIVEN];
 };
 
 struct grid_thread {
@@ -99,6 +100,15 @@ double emulated_shuffle(double value, unsigned lane) {
   double other = running->block->lanes[warp][lane];
   wait_at(BARRIERS + warp, WARP);
   return other;
+}
+
+void emulated_exchange(const float *mine, unsigned count, float *all) {
+  unsigned warp = running->self.thread.x / WARP, lane = running->self.thread.x % WARP;
+  float *given = running->block->given[warp];
+  memcpy(given + (size_t)lane * count, mine, count * sizeof *mine);
+  wait_at(BARRIERS + warp, WARP);
+  memcpy(all, given, (size_t)WARP * count * sizeof *all);
+  wait_at(BARRIERS + warp, WARP);
 }
 
 static uint64_t next_random(struct grid *grid) {

@@ -13,8 +13,9 @@ struct product {
   bool a_turned, b_turned;
   int m, n, k, lda, ldb, ldc;
   float alpha, beta;
-  const float *a, *b;
-  float *c;
+  const void *a, *b;
+  void *c;
+  bool narrow, c_narrow, tf32; /* narrow: A and B are bfloat16; tf32: what is multiplied is rounded to it */
   void *workspace;
   size_t bytes;
 };
@@ -46,28 +47,54 @@ const char *cublasGetStatusString(cublasStatus_t status) {
                                                 : "an invalid value";
 }
 
+static float factor(const struct product *p, const void *array, size_t i) {
+  float x = emulated_get(array, p->narrow, i);
+  return p->tf32 ? emulated_to_tf32(x) : x;
+}
+
 static void run_product(void *argument) {
   const struct product *p = argument;
   enum { SPOILT = 4096 };
   memset(p->workspace, 0xff, p->bytes < SPOILT ? p->bytes : SPOILT); /* nobody may count on what was there */
   for (int j = 0; j < p->n; j++)
     for (int i = 0; i < p->m; i++) {
-      const float *a = p->a + (p->a_turned ? (size_t)i * (size_t)p->lda : (size_t)i);
-      const float *b = p->b + (p->b_turned ? (size_t)j : (size_t)j * (size_t)p->ldb);
+      size_t a = p->a_turned ? (size_t)i * (size_t)p->lda : (size_t)i;
+      size_t b = p->b_turned ? (size_t)j : (size_t)j * (size_t)p->ldb;
       size_t along = p->a_turned ? 1 : (size_t)p->lda, down = p->b_turned ? (size_t)p->ldb : 1;
-      float *c = p->c + (size_t)j * (size_t)p->ldc + i, sum = 0;
+      size_t c = (size_t)j * (size_t)p->ldc + (size_t)i;
+      float sum = 0;
       for (size_t k = 0; k < (size_t)p->k; k++)
-        sum += a[k * along] * b[k * down];
-      *c = p->beta != 0 ? p->alpha * sum + p->beta * *c : p->alpha * sum;
+        sum += factor(p, p->a, a + k * along) * factor(p, p->b, b + k * down);
+      sum *= p->alpha;
+      emulated_set(p->c, p->c_narrow, c, p->beta != 0 ? sum + p->beta * emulated_get(p->c, p->c_narrow, c) : sum);
     }
 }
 
-cublasStatus_t cublasSgemm(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n,
-                           int k, const float *alpha, const float *a, int lda, const float *b, int ldb,
-                           const float *beta, float *c, int ldc) {
-  const struct product product = {
-      transa == CUBLAS_OP_T, transb == CUBLAS_OP_T, m, n, k, lda, ldb, ldc, *alpha, *beta, a, b, c,
-      handle->workspace,     handle->bytes};
+cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n,
+                            int k, const void *alpha, const void *a, cudaDataType_t a_type, int lda, const void *b,
+                            cudaDataType_t b_type, int ldb, const void *beta, void *c, cudaDataType_t c_type, int ldc,
+                            cublasComputeType_t compute, cublasGemmAlgo_t algorithm) {
+  struct product product = {.a_turned = transa == CUBLAS_OP_T,
+                            .b_turned = transb == CUBLAS_OP_T,
+                            .m = m,
+                            .n = n,
+                            .k = k,
+                            .lda = lda,
+                            .ldb = ldb,
+                            .ldc = ldc,
+                            .a = a,
+                            .b = b,
+                            .c = c,
+                            .narrow = a_type == CUDA_R_16BF,
+                            .c_narrow = c_type == CUDA_R_16BF,
+                            .tf32 = compute == CUBLAS_COMPUTE_32F_FAST_TF32,
+                            .workspace = handle->workspace,
+                            .bytes = handle->bytes};
+  memcpy(&product.alpha, alpha, sizeof product.alpha);
+  memcpy(&product.beta, beta, sizeof product.beta);
+  if (a_type != b_type || (product.c_narrow && !product.narrow) || (product.tf32 && product.narrow) ||
+      algorithm != CUBLAS_GEMM_DEFAULT)
+    return CUBLAS_STATUS_INVALID_VALUE;
   if (m < 0 || n < 0 || k < 0 || lda < (transa == CUBLAS_OP_N ? m : k) || ldb < (transb == CUBLAS_OP_N ? k : n) ||
       ldc < m || !handle->workspace)
     return CUBLAS_STATUS_INVALID_VALUE;
