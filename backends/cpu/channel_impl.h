@@ -226,9 +226,9 @@ CPU_INLINE vec norm_slope(const struct cpu_norm *n, const float *g, const void *
 CPU_INLINE void norm_gradient_of(const bool half, const struct cpu_norm *n, size_t size, const float *g, const void *x,
                                  bool accumulate, float *to) {
   if (accumulate)
-    CPU_FOR_PERIODS(size, n->period,
-                    v_store_lanes(to + at, v_load_lanes(to + at, LANES) + norm_slope(n, g, x, at, c, LANES, half),
-                                  LANES));
+    CPU_FOR_PERIODS(
+        size, n->period,
+        v_store_lanes(to + at, v_load_lanes(to + at, LANES) + norm_slope(n, g, x, at, c, LANES, half), LANES));
   else
     CPU_FOR_PERIODS(size, n->period, {
       __builtin_prefetch(g + at + CHANNEL_AHEAD / 4, 0, 3);
@@ -238,8 +238,8 @@ CPU_INLINE void norm_gradient_of(const bool half, const struct cpu_norm *n, size
 }
 
 /* Where a period is two vectors, its constants stay in registers. */
-CPU_INLINE void norm_gradient_two(const bool half, const struct cpu_norm *n, size_t size, const float *g,
-                                  const void *x, float *to) {
+CPU_INLINE void norm_gradient_two(const bool half, const struct cpu_norm *n, size_t size, const float *g, const void *x,
+                                  float *to) {
   vec mean[2], gain[2], tilt[2], offset[2];
   CPU_UNROLL for (size_t v = 0; v < 2; v++) {
     mean[v] = v_load(n->mean + v * CPU_LANES);

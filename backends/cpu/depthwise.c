@@ -47,8 +47,7 @@ void backend_cpu_depthwise_read(struct cpu_plan *plan, const struct cpu_node *no
   struct cpu_affine view;
   struct cpu_pad pad = backend_cpu_pad_of(plan, node, &view);
   for (size_t i = 0; i < count; i++)
-    plan->kernels->pad(&pad, backend_cpu_values(plan, source, first + i),
-                       plan->scratch.padded + i * padded_size(&pad));
+    plan->kernels->pad(&pad, backend_cpu_values(plan, source, first + i), plan->scratch.padded + i * padded_size(&pad));
 }
 
 void backend_cpu_depthwise_forward(struct cpu_plan *plan, const struct cpu_node *node, size_t first, size_t count,

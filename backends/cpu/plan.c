@@ -335,21 +335,13 @@ static bool plan_stores_half(const struct cpu_node *node) {
   }
 }
 
-/* Mark the nodes whose values lie in 16 bits: images that dense layers and heads do not read where they lie. */
+/* Mark the nodes whose values lie in 16 bits. A lazy batch norm has its source's. Dense layers and heads read tables
+   alone, which stay in floats. */
 static void plan_halve(struct cpu_plan *plan) {
-  for (size_t i = 0; i < plan->node_count; i++)
-    plan->nodes[i].half = plan_stores_half(&plan->nodes[i]);
-  for (size_t i = 0; i < plan->node_count; i++)
-    for (size_t e = 0; e < plan->nodes[i].edge_count; e++) {
-      struct cpu_node *source = &plan->nodes[plan->nodes[i].edges[e].source];
-      while (source->lazy)
-        source = &plan->nodes[source->edges[0].source];
-      if (plan->nodes[i].op == TUTTI_OP_DENSE || backend_cpu_is_head(plan->nodes[i].op))
-        source->half = false;
-    }
-  for (size_t i = 0; i < plan->node_count; i++) /* it has its source's values */
-    if (plan->nodes[i].lazy)
-      plan->nodes[i].half = plan->nodes[plan->nodes[i].edges[0].source].half;
+  for (size_t i = 0; i < plan->node_count; i++) {
+    struct cpu_node *node = &plan->nodes[i];
+    node->half = node->lazy ? plan->nodes[node->edges[0].source].half : plan_stores_half(node);
+  }
 }
 
 /* --- the way of the gradients --- */

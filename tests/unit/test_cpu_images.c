@@ -168,9 +168,8 @@ static void only_images_are_kept_in_halves(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(mirrored_twins_cannot_be_told_apart),
-                                     cmocka_unit_test(moved_columns_are_learnt_less),
-                                     cmocka_unit_test(only_images_are_varied),
-                                     cmocka_unit_test(only_images_are_kept_in_halves)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(mirrored_twins_cannot_be_told_apart), cmocka_unit_test(moved_columns_are_learnt_less),
+      cmocka_unit_test(only_images_are_varied), cmocka_unit_test(only_images_are_kept_in_halves)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -244,9 +244,11 @@ static tutti_network *make_network(const struct tutti_task *task, int32_t wide) 
   uint32_t again = OP(network, TUTTI_OP_BATCH_NORM, OP(network, TUTTI_OP_BATCH_NORM, sum));
   uint32_t parts = OP(network, TUTTI_OP_CONCAT, sum, again);
   uint32_t reduced = OP_WITH(network, TUTTI_OP_FACTORISED_REDUCE, &a, relu(network, parts));
-  uint32_t both = OP(network, TUTTI_OP_MEAN, OP(network, TUTTI_OP_BATCH_NORM, reduced), reduced);
+  uint32_t in_place = relu(network, conv(network, reduced, wide, 1, 1)); /* floats */
+  uint32_t both = OP(network, TUTTI_OP_MEAN, OP(network, TUTTI_OP_BATCH_NORM, reduced), reduced, in_place);
   uint32_t flat = OP(network, TUTTI_OP_FLATTEN, both);
-  uint32_t last = OP(network, TUTTI_OP_CONCAT, OP(network, TUTTI_OP_GLOBAL_POOL, parts), dense(network, flat, 5, TUTTI_ACTIVATION_TANH));
+  uint32_t last = OP(network, TUTTI_OP_CONCAT, OP(network, TUTTI_OP_GLOBAL_POOL, parts),
+                     dense(network, flat, 5, TUTTI_ACTIVATION_TANH));
   OK(tutti_network_add_head(context, network, last, task));
   return network;
 }
@@ -299,8 +301,8 @@ static void test_gradients_beside_floats(void **state) {
         apart += (a - b) * (a - b);
       }
       if (!(sqrt(apart / squares) < 0.02))
-        fail_msg("on %s, %d channels: the gradients are %.3g of their length apart", tutti_cpu_name((enum tutti_cpu)cpu),
-                 wide, sqrt(apart / squares));
+        fail_msg("on %s, %d channels: the gradients are %.3g of their length apart",
+                 tutti_cpu_name((enum tutti_cpu)cpu), wide, sqrt(apart / squares));
       assert_true(inner > 0.98 * squares && inner < 1.02 * squares);
       assert_true(halves->bytes < floats->bytes);
       backend_cpu_plan_destroy(floats);
@@ -484,8 +486,10 @@ int main(void) {
   add_on_levels(&all, "test_numbers", 0, test_numbers);
   add_on_levels(&all, "test_reads", 0, test_reads);
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_gradients_beside_floats), cmocka_unit_test(test_stored_values),
-      cmocka_unit_test(test_trainings_beside_floats), cmocka_unit_test(test_small_batches),
+      cmocka_unit_test(test_gradients_beside_floats),
+      cmocka_unit_test(test_stored_values),
+      cmocka_unit_test(test_trainings_beside_floats),
+      cmocka_unit_test(test_small_batches),
       cmocka_unit_test(test_memory),
   };
   int failed = run_on_levels(&all, "numbers", NULL, NULL);
