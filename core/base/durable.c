@@ -99,38 +99,98 @@ static void *sync_some(void *argument) {
   return NULL;
 }
 
-static void sync_all(struct group *group) {
-  enum { THREADS = 8, STACK = 256 << 10 };
+enum { THREADS = 8, STACK = 256 << 10 };
+
+struct tutti_file_syncing {
+  struct group group;
   pthread_t threads[THREADS];
+  size_t started;
+  atomic_size_t ended; /* threads that found nothing left to do */
+};
+
+static void *sync_and_tell(void *argument) {
+  struct tutti_file_syncing *syncing = argument;
+  (void)sync_some(&syncing->group);
+  (void)atomic_fetch_add(&syncing->ended, 1);
+  return NULL;
+}
+
+/* Start up to `most` threads. */
+static void start_threads(struct tutti_file_syncing *syncing, size_t most) {
   pthread_attr_t small;
-  size_t started = 0;
-  if (pthread_attr_init(&small) == 0) {
-    bool sized = pthread_attr_setstacksize(&small, STACK) == 0;
-    while (sized && started < THREADS && started + 1 < group->count &&
-           pthread_create(&threads[started], &small, sync_some, group) == 0)
-      started++;
-    (void)pthread_attr_destroy(&small);
-  }
-  (void)sync_some(group); /* with those that could be started, or alone */
-  for (size_t i = 0; i < started; i++)
-    (void)pthread_join(threads[i], NULL);
+  if (pthread_attr_init(&small) != 0)
+    return;
+  bool sized = pthread_attr_setstacksize(&small, STACK) == 0;
+  while (sized && syncing->started < most &&
+         pthread_create(&syncing->threads[syncing->started], &small, sync_and_tell, syncing) == 0)
+    syncing->started++;
+  (void)pthread_attr_destroy(&small);
+}
+
+/* Sync what is left, with the threads or, if none could be started, alone; the first error. */
+static enum tutti_status finish(tutti_context *context, struct tutti_file_syncing *syncing) {
+  struct group *group = &syncing->group;
+  enum tutti_status status = TUTTI_OK;
+  (void)sync_some(group);
+  for (size_t i = 0; i < syncing->started; i++)
+    (void)pthread_join(syncing->threads[i], NULL);
+  if (group->failed)
+    status = tutti_file_error(context, group->paths[(group->failed >> 16) - 1], "make durable",
+                              (int)(group->failed & 0xFFFF));
+  return status;
+}
+
+static void release(struct group *group) {
+  for (size_t i = 0; i < group->count; i++)
+    tutti_free(group->paths[i]);
+  tutti_free(group->paths);
 }
 
 void tutti_file_group_begin(tutti_context *context) { context->files_wait = true; }
 
 void tutti_file_group_drop(tutti_context *context) { context->files_wait = false; }
 
+/* This thread helps, so one less is started. */
 enum tutti_status tutti_file_group_end(tutti_context *context, const char *folder) {
-  struct group group = {0};
+  struct tutti_file_syncing syncing = {.started = 0};
+  size_t most = THREADS;
   tutti_file_group_drop(context);
-  enum tutti_status status = find(context, folder, &group);
-  if (status == TUTTI_OK)
-    sync_all(&group);
-  if (group.failed)
-    status =
-        tutti_file_error(context, group.paths[(group.failed >> 16) - 1], "make durable", (int)(group.failed & 0xFFFF));
-  for (size_t i = 0; i < group.count; i++)
-    tutti_free(group.paths[i]);
-  tutti_free(group.paths);
+  enum tutti_status status = find(context, folder, &syncing.group);
+  if (syncing.group.count <= most)
+    most = syncing.group.count - (syncing.group.count > 0);
+  if (status == TUTTI_OK) {
+    start_threads(&syncing, most);
+    status = finish(context, &syncing);
+  }
+  release(&syncing.group);
+  return status;
+}
+
+enum tutti_status tutti_file_group_leave(tutti_context *context, const char *folder, struct tutti_file_syncing **out) {
+  struct tutti_file_syncing *syncing = NULL;
+  *out = NULL;
+  context->files_wait = false;
+  TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *syncing, &syncing));
+  enum tutti_status status = find(context, folder, &syncing->group);
+  if (status != TUTTI_OK) {
+    release(&syncing->group);
+    tutti_free(syncing);
+    return tutti_error_trace(context, status, __FILE__, __LINE__, __func__);
+  }
+  start_threads(syncing, syncing->group.count < THREADS ? syncing->group.count : THREADS);
+  *out = syncing;
+  return TUTTI_OK;
+}
+
+bool tutti_file_syncing_is_done(const struct tutti_file_syncing *syncing) {
+  return !syncing || (syncing->started > 0 && atomic_load(&syncing->ended) == syncing->started);
+}
+
+enum tutti_status tutti_file_syncing_end(tutti_context *context, struct tutti_file_syncing *syncing) {
+  if (!syncing)
+    return TUTTI_OK;
+  enum tutti_status status = finish(context, syncing);
+  release(&syncing->group);
+  tutti_free(syncing);
   return status;
 }

@@ -36,6 +36,16 @@ int tutti_file_sync_name(char *path);
 TUTTI_PRIVATE void tutti_file_group_begin(tutti_context *context);
 TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_file_group_end(tutti_context *context, const char *folder);
 TUTTI_PRIVATE void tutti_file_group_drop(tutti_context *context);
+/* The end of a group in two steps, between which other work is done: `leave` begins to make its files durable, in
+   threads of its own; tutti_file_syncing_end waits for that, says what `end` says, and frees *syncing (NULL: nothing is
+   to be done). */
+struct tutti_file_syncing;
+TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_file_group_leave(tutti_context *context, const char *folder,
+                                                                       struct tutti_file_syncing **syncing);
+/* Would it not have to wait? */
+TUTTI_PRIVATE bool tutti_file_syncing_is_done(const struct tutti_file_syncing *syncing);
+TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_file_syncing_end(tutti_context *context,
+                                                                       struct tutti_file_syncing *syncing);
 struct stat;
 /* Open a regular file for reading, with its facts; the caller closes *file. Anything else is a TUTTI_ERROR_IO. */
 TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_file_open(tutti_context *context, const char *path, int *file,

@@ -142,7 +142,7 @@ enum tutti_status tutti_training_progress(tutti_context *context, const struct t
 
 static enum tutti_status write_artefacts(tutti_context *context, const struct tutti_experiment *experiment,
                                          const char *directory, struct tutti_training *training, json_t *files,
-                                         json_t *metrics, double *loss) {
+                                         json_t *metrics, double *loss, struct tutti_file_syncing **syncing) {
   enum tutti_status status = TUTTI_OK;
   char *folder = NULL;
   TUTTI_TRY_OUT(context, tutti_trial_folder(context, directory, training->number, &folder));
@@ -150,7 +150,7 @@ static enum tutti_status write_artefacts(tutti_context *context, const struct tu
   tutti_file_group_begin(context);
   TUTTI_TRY_OUT(context, tutti_file_make_folder(context, folder));
   TUTTI_TRY_OUT(context, training->kind->write(context, experiment, folder, training, files, metrics, loss));
-  TUTTI_TRY_OUT(context, tutti_file_group_end(context, folder));
+  TUTTI_TRY_OUT(context, tutti_file_group_leave(context, folder, syncing));
 out:
   if (status != TUTTI_OK)
     tutti_file_group_drop(context);
@@ -164,12 +164,13 @@ static bool stops_the_run(enum tutti_status status) {
          status == TUTTI_ERROR_CORRUPT;
 }
 
-enum tutti_status tutti_training_reply(tutti_context *context, const struct tutti_experiment *experiment,
-                                       const char *directory, enum tutti_status result, struct tutti_training *training,
-                                       char **reply) {
+enum tutti_status tutti_training_reply_begin(tutti_context *context, const struct tutti_experiment *experiment,
+                                             const char *directory, enum tutti_status result,
+                                             struct tutti_training *training, struct tutti_unsent *unsent) {
   struct tutti_outcome *outcome = &training->outcome;
   double loss = NAN, seconds = tutti_clock() - training->started;
   json_t *files = json_array(), *metrics = json_object();
+  *unsent = (struct tutti_unsent){.number = training->number, .seconds = seconds};
   const struct tutti_trial_kind *kind = training->kind;
   bool pruned = outcome->state == TUTTI_STATE_PRUNED;
   bool nothing = kind->has_weights && !outcome->weights && !pruned;
@@ -180,7 +181,7 @@ enum tutti_status tutti_training_reply(tutti_context *context, const struct tutt
   if (result == TUTTI_OK && outcome->state != TUTTI_STATE_FAILED && !nothing) {
     loss = outcome->value;
     if (kind->write)
-      result = write_artefacts(context, experiment, directory, training, files, metrics, &loss);
+      result = write_artefacts(context, experiment, directory, training, files, metrics, &loss, &unsent->syncing);
     if (result == TUTTI_OK && outcome->state == TUTTI_STATE_FINISHED && !isfinite(loss)) {
       outcome->state = TUTTI_STATE_FAILED;
       (void)snprintf(outcome->failure, sizeof outcome->failure, "the %s is not finite", kind->number);
@@ -213,7 +214,49 @@ enum tutti_status tutti_training_reply(tutti_context *context, const struct tutt
     (void)json_object_set_new(report_of, TUTTI_REPORT_TRAINING,
                               tutti_run_curve_print(training->epochs, training->training_losses));
   }
-  return tutti_json_line(context, root, reply);
+  enum tutti_status status = tutti_json_line(context, root, &unsent->reply);
+  if (status != TUTTI_OK)
+    tutti_unsent_drop(context, unsent);
+  return status;
+}
+
+/* Files that do not last are no reason to blame the candidate: the run stops. */
+static enum tutti_status print_lost_files(tutti_context *context, const struct tutti_unsent *unsent,
+                                          enum tutti_status status, char **reply) {
+  char why[512];
+  (void)snprintf(why, sizeof why, "%s", tutti_error_message(context));
+  tutti_make_utf8(why);
+  return tutti_json_line(context,
+                         json_pack("{s:s, s:s, s:s, s:f, s:n, s:{}}", "status", tutti_status_name(status), "state",
+                                   tutti_state_name(TUTTI_STATE_FAILED), "failure", why, "seconds", unsent->seconds,
+                                   "loss", "report"),
+                         reply);
+}
+
+enum tutti_status tutti_training_reply_end(tutti_context *context, struct tutti_unsent *unsent, char **reply) {
+  enum tutti_status result = tutti_file_syncing_end(context, unsent->syncing);
+  unsent->syncing = NULL;
+  *reply = unsent->reply;
+  unsent->reply = NULL;
+  if (result == TUTTI_OK)
+    return TUTTI_OK;
+  tutti_free(*reply);
+  return print_lost_files(context, unsent, result, reply);
+}
+
+void tutti_unsent_drop(tutti_context *context, struct tutti_unsent *unsent) {
+  if (tutti_file_syncing_end(context, unsent->syncing) != TUTTI_OK)
+    tutti_error_clear(context);
+  tutti_free(unsent->reply);
+  *unsent = (struct tutti_unsent){.reply = NULL};
+}
+
+enum tutti_status tutti_training_reply(tutti_context *context, const struct tutti_experiment *experiment,
+                                       const char *directory, enum tutti_status result, struct tutti_training *training,
+                                       char **reply) {
+  struct tutti_unsent unsent;
+  TUTTI_TRY(context, tutti_training_reply_begin(context, experiment, directory, result, training, &unsent));
+  return tutti_training_reply_end(context, &unsent, reply);
 }
 
 static enum tutti_status status_of(const char *name) {

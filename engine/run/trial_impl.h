@@ -91,6 +91,23 @@ TUTTI_NODISCARD enum tutti_status tutti_training_reply(tutti_context *context,
                                                        const struct tutti_experiment *experiment, const char *directory,
                                                        enum tutti_status result, struct tutti_training *training,
                                                        char **reply);
+/* The same in two steps, between which the next training may begin, since a disk takes its time: a reply whose files
+   are not durable yet, and what is to be sent once they are. */
+struct tutti_file_syncing;
+struct tutti_unsent {
+  uint64_t number;
+  char *reply; /* NULL: there is none */
+  double seconds;
+  struct tutti_file_syncing *syncing;
+};
+TUTTI_NODISCARD enum tutti_status
+tutti_training_reply_begin(tutti_context *context, const struct tutti_experiment *experiment, const char *directory,
+                           enum tutti_status result, struct tutti_training *training, struct tutti_unsent *unsent);
+/* Wait for the files; the caller sends *reply and frees it. */
+TUTTI_NODISCARD enum tutti_status tutti_training_reply_end(tutti_context *context, struct tutti_unsent *unsent,
+                                                           char **reply);
+/* Wait for the files of one that is not sent; one without a reply is fine. */
+void tutti_unsent_drop(tutti_context *context, struct tutti_unsent *unsent);
 void tutti_training_end(struct tutti_training *training);
 
 /* Let it stop with the next epoch that ends, unless that is its last; text: {"why", "keep"}. */

@@ -3,6 +3,8 @@
 #include "run_plugins.h"
 #include "trial_impl.h"
 
+#include "core/base/file_impl.h"
+
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -28,8 +30,9 @@ struct worker {
   } * places;      /* [capacity] */
   char **requests; /* [waiting]: those that have come and are not begun */
   size_t waiting, room;
-  bool ended;               /* the manager has closed the socket */
-  enum tutti_status status; /* of requests and answers */
+  struct tutti_unsent unsent; /* the training before, whose files are not durable yet */
+  bool ended;                 /* the manager has closed the socket */
+  enum tutti_status status;   /* of requests and answers */
 };
 
 /* Output that plugins and libraries print goes to the run's worker.log. When the manager dies, its workers end. */
@@ -144,14 +147,28 @@ static enum tutti_status take_request(struct worker *worker, bool waits, char **
   return TUTTI_OK;
 }
 
-static enum tutti_status answer(struct worker *worker, struct tutti_training *training, enum tutti_status result) {
+/* --- replies --- */
+
+/* Send the reply that waits for its files, if there is one; this waits for them. */
+static enum tutti_status send_unsent(struct worker *worker) {
   char *reply = NULL;
-  enum tutti_status status =
-      tutti_training_reply(worker->context, worker->experiment, worker->directory, result, training, &reply);
+  if (!worker->unsent.reply)
+    return TUTTI_OK;
+  uint64_t number = worker->unsent.number;
+  enum tutti_status status = tutti_training_reply_end(worker->context, &worker->unsent, &reply);
   if (status == TUTTI_OK)
-    status = tutti_frame_write(worker->context, worker->descriptor, TUTTI_FRAME_DONE, training->number, reply);
+    status = tutti_frame_write(worker->context, worker->descriptor, TUTTI_FRAME_DONE, number, reply);
   tutti_free(reply);
   return status;
+}
+
+/* Reply to a training. Its files become durable while the next one is under way, if there is one. */
+static enum tutti_status answer(struct worker *worker, struct tutti_training *training, enum tutti_status result) {
+  TUTTI_TRY(worker->context, send_unsent(worker));
+  TUTTI_TRY(worker->context, tutti_training_reply_begin(worker->context, worker->experiment, worker->directory, result,
+                                                        training, &worker->unsent));
+  bool goes_on = worker->unsent.syncing && worker->capacity == 1 && (worker->waiting > 0 || has_come(worker));
+  return goes_on ? TUTTI_OK : send_unsent(worker);
 }
 
 /* --- progress, for people who look on --- */
@@ -174,7 +191,10 @@ static void on_report(void *argument, const struct tutti_training *training) {
   struct worker *worker = argument;
   if (has_come(worker) && listen_once(worker) != TUTTI_OK)
     tutti_error_clear(worker->context); /* if it is gone, the answer finds out */
-  if (tutti_clock() - worker->reported >= interval)
+  bool sends = worker->unsent.reply && tutti_file_syncing_is_done(worker->unsent.syncing);
+  if (sends && send_unsent(worker) != TUTTI_OK)
+    tutti_error_clear(worker->context); /* likewise */
+  if (sends || tutti_clock() - worker->reported >= interval)
     tell_progress(worker, training);
 }
 
@@ -252,7 +272,11 @@ static enum tutti_status serve(struct worker *worker) {
     TUTTI_TRY(context, tutti_backend_train_queue(context, worker->experiment->backend, &queue));
     return worker->status;
   }
-  TUTTI_TRY(context, take_request(worker, true, &request));
+  TUTTI_TRY(context, take_request(worker, false, &request));
+  if (!request) {
+    TUTTI_TRY(context, send_unsent(worker));
+    TUTTI_TRY(context, take_request(worker, true, &request));
+  }
   if (!request)
     return TUTTI_OK;
   TUTTI_TRY(context, begin_training(worker, place, request, &begun));
@@ -281,6 +305,7 @@ int tutti_worker_main(tutti_context *context, const char *directory, int descrip
     if (status != TUTTI_OK)
       tutti_log(context, TUTTI_LOG_ERROR, "%s", tutti_error_message(context));
   }
+  tutti_unsent_drop(context, &worker.unsent);
   for (size_t i = 0; worker.places && i < worker.capacity; i++)
     leave(&worker.places[i]);
   for (size_t i = 0; i < worker.waiting; i++)

@@ -244,14 +244,22 @@ static void remove_group(const char *below) {
   assert_int_equal(rmdir(below), 0);
 }
 
-static void a_group_is_synced_at_its_end(void **state) {
+/* At once, or in two steps. */
+static enum tutti_status end_group(const char *below, bool in_steps) {
+  struct tutti_file_syncing *syncing;
+  if (!in_steps)
+    return tutti_file_group_end(context, below);
+  enum tutti_status status = tutti_file_group_leave(context, below, &syncing);
+  return status == TUTTI_OK ? tutti_file_syncing_end(context, syncing) : status;
+}
+
+static void check_synced_at_its_end(bool in_steps) {
   char below[128], name[16];
-  (void)state;
   (void)snprintf(below, sizeof below, "%s/group", folder);
   synced[0] = '\0';
   write_group(below);
   assert_string_equal(synced, "");
-  assert_int_equal(tutti_file_group_end(context, below), TUTTI_OK);
+  assert_int_equal(end_group(below, in_steps), TUTTI_OK);
   for (int i = 0; i < FILES; i++) {
     (void)snprintf(name, sizeof name, "file%d", i);
     assert_true(is_synced(below, name));
@@ -263,6 +271,29 @@ static void a_group_is_synced_at_its_end(void **state) {
   assert_int_equal(tutti_file_write_text(context, path, "alone"), TUTTI_OK); /* the group is over */
   assert_true(is_synced(folder, "file.tmp"));
   assert_true(is_synced(folder, ""));
+}
+
+static void a_group_is_synced_at_its_end(void **state) {
+  (void)state;
+  check_synced_at_its_end(false);
+  check_synced_at_its_end(true);
+}
+
+/* What is left behind gets done without anybody who waits. */
+static void a_group_is_synced_by_itself(void **state) {
+  struct tutti_file_syncing *syncing;
+  char below[128];
+  (void)state;
+  (void)snprintf(below, sizeof below, "%s/group", folder);
+  write_group(below);
+  assert_int_equal(tutti_file_group_leave(context, below, &syncing), TUTTI_OK);
+  for (int tries = 0; tries < 10000 && !tutti_file_syncing_is_done(syncing); tries++)
+    (void)usleep(1000);
+  assert_true(tutti_file_syncing_is_done(syncing));
+  assert_true(is_synced(below, "file0") && is_synced(below, "file11") && is_synced(folder, ""));
+  assert_int_equal(tutti_file_syncing_end(context, syncing), TUTTI_OK);
+  assert_int_equal(tutti_file_syncing_end(context, NULL), TUTTI_OK);
+  remove_group(below);
 }
 
 static void a_group_is_given_up(void **state) {
@@ -278,21 +309,26 @@ static void a_group_is_given_up(void **state) {
   remove_group(below);
 }
 
-static void a_sync_that_fails_is_told(void **state) {
+static void check_that_failure_is_told(bool in_steps) {
   char below[128];
-  (void)state;
   (void)snprintf(below, sizeof below, "%s/group", folder);
   write_group(below);
   unsyncable = "/file7";
-  assert_int_equal(tutti_file_group_end(context, below), TUTTI_ERROR_IO);
+  assert_int_equal(end_group(below, in_steps), TUTTI_ERROR_IO);
   assert_non_null(strstr(tutti_error_message(context), "/group/file7: cannot make durable: Input/output error"));
   tutti_error_clear(context);
   unsyncable = "/group";
-  assert_int_equal(tutti_file_group_end(context, below), TUTTI_ERROR_IO);
+  assert_int_equal(end_group(below, in_steps), TUTTI_ERROR_IO);
   unsyncable = NULL;
   remove_group(below);
-  assert_int_equal(tutti_file_group_end(context, below), TUTTI_ERROR_IO);
+  assert_int_equal(end_group(below, in_steps), TUTTI_ERROR_IO);
   assert_non_null(strstr(tutti_error_message(context), "cannot read the folder"));
+}
+
+static void a_sync_that_fails_is_told(void **state) {
+  (void)state;
+  check_that_failure_is_told(false);
+  check_that_failure_is_told(true);
 }
 
 int main(void) {
@@ -307,6 +343,7 @@ int main(void) {
       cmocka_unit_test(a_large_file_has_one_checksum),
       cmocka_unit_test(folders_are_made_with_those_above),
       cmocka_unit_test(a_group_is_synced_at_its_end),
+      cmocka_unit_test(a_group_is_synced_by_itself),
       cmocka_unit_test(a_group_is_given_up),
       cmocka_unit_test(a_sync_that_fails_is_told),
   };

@@ -366,6 +366,8 @@ static enum tutti_status take_frame(struct crew *crew, tutti_context *context, u
   case TUTTI_FRAME_DONE:
     if (!task)
       break;
+    if (is_held(task)) /* it has begun while the files of the one before become durable */
+      begin(crew, task);
     status = push_reply(crew, context, frame->kind == TUTTI_FRAME_DONE ? TUTTI_REPLY_DONE : TUTTI_REPLY_PROGRESS,
                         worker, task, frame->text);
     frame->text = NULL;
