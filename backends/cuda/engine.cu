@@ -346,7 +346,7 @@ static __global__ void __launch_bounds__(CUDA_MOST_WORKERS + CUDA_WARP, 2) train
     b.head = &job.head;
     b.artificial = job.artificial;
     b.class_weights = job.class_weights;
-    b.tensor = job.task != CUDA_PREDICT && job.config.precision == CPU_TF32; /* predictions are float32 */
+    b.tensor = job.config.precision == CPU_TF32; /* predictions come without parameters: float32 */
     if (job.task == CUDA_GRADIENT && threadIdx.x < CUDA_WORKERS)
       differentiate(b, job);
     else if (job.task == CUDA_PREDICT && threadIdx.x < CUDA_WORKERS)
