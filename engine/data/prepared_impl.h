@@ -12,8 +12,8 @@ size_t tutti_dataset_input_bytes(const tutti_dataset *dataset);
    had none, or these. TUTTI_ERROR_CORRUPT: the array is another one. */
 TUTTI_NODISCARD enum tutti_status tutti_dataset_map_inputs(tutti_context *context, tutti_dataset *dataset, size_t split,
                                                            struct tutti_npy *array);
-/* A data set that was restored (stored_impl.h) and has its inputs can be trained on: make the targets that backends see,
-   and let it have the fingerprints of the data set that it stands for. */
+/* A data set that was restored (stored_impl.h) and has its inputs can be trained on: make the targets that backends
+   see, and let it have the fingerprints of the data set that it stands for. */
 TUTTI_NODISCARD enum tutti_status tutti_dataset_complete(tutti_context *context, tutti_dataset *dataset,
                                                          uint64_t fingerprint, uint64_t rows_fingerprint);
 

@@ -33,8 +33,8 @@ void tutti_deadline_note(struct tutti_deadline *deadline, double seconds) {
   deadline->mean += (seconds - deadline->mean) / (double)deadline->count;
 }
 
-/* The seconds that a training should have: half of the latest were done in them. A few that take much longer do not count:
-   one of these that begins in the end is lost, and that costs less than leaving all workers idle for so long. */
+/* The seconds that a training should have: half of the latest were done in them. A few that take much longer do not
+   count: one of these that begins in the end is lost, and that costs less than leaving all workers idle for so long. */
 static double wanted(const struct tutti_deadline *deadline) {
   static const double half = 0.5;
   return deadline->stops ? half * deadline->mean : deadline->sorted[remembered(deadline) / 2];

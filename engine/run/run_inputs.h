@@ -1,5 +1,5 @@
-/* run_inputs.h - the inputs of a run's splits, which its manager reads and encodes once and its workers map. They lie in
-   the run's directory while the run is at work. They are the run's own files, written whole under another name and
+/* run_inputs.h - the inputs of a run's splits, which its manager reads and encodes once and its workers map. They lie
+   in the run's directory while the run is at work. They are the run's own files, written whole under another name and
    changed by nobody: unlike a user's file, none becomes shorter under who has mapped it. They are not made durable:
    whoever goes on with the run writes them anew. */
 #ifndef TUTTI_RUN_INPUTS_H

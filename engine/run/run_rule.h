@@ -10,7 +10,8 @@
 #define TUTTI_REPORT_CURVE "curve"
 #define TUTTI_REPORT_TRAINING "training_curve"
 
-/* The rule of a trial as JSON, "[[epoch, measure, "threshold", of training losses], ...]"; free *text with tutti_free. */
+/* The rule of a trial as JSON, "[[epoch, measure, "threshold", of training losses], ...]"; free *text with
+   tutti_free. */
 TUTTI_NODISCARD enum tutti_status tutti_run_rule_print(tutti_context *context, tutti_pruner *pruner, uint64_t trial,
                                                        char **text);
 /* The same back; the caller destroys *rule. TUTTI_ERROR_CORRUPT: it is no rule. */

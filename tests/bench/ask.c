@@ -3,7 +3,8 @@
    by bounds, and by predicting every candidate; the number of the best by each; the log likelihood; the share of a
    likelihood with gradient that LAPACK takes; all covariances with the candidates; one triangular solve with them in
    BLAS; and the mean time of an ask while the observations grow by a tenth (growth = 0.1: one refit), where each ask
-   draws as many new candidates and observes the best; brief: without the last five. ask_sklearn.py runs it beside scikit-learn on the same data. */
+   draws as many new candidates and observes the best; brief: without the last five. ask_sklearn.py runs it beside
+   scikit-learn on the same data. */
 #include <cblas.h>
 #include <lapacke.h>
 #include <stdio.h>

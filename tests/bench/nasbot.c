@@ -114,8 +114,8 @@ static enum tutti_status run(struct bench *bench, size_t observations, size_t ev
     TUTTI_TRY(bench->context, tutti_builder_tell(bench->context, bench->builder, &result));
   }
   double start = seconds();
-  char *
-      description; /* the model is fitted, and the distances between the observed ones are measured: in a run, a row for each */
+  /* The model is fitted, and the distances between the observed ones are measured: in a run, a row for each. */
+  char *description;
   TUTTI_TRY(bench->context, tutti_builder_describe(bench->context, bench->builder, &description));
   tutti_free(description);
   double fit = seconds() - start;

@@ -134,8 +134,8 @@ static void test_latest(void **state) {
   }
 }
 
-/* If trainings stop at the end, one is begun as long as half of it fits. Without that, a few long ones among many do not
-   end a run early, either. */
+/* If trainings stop at the end, one is begun as long as half of it fits. Without that, a few long ones among many do
+   not end a run early, either. */
 static void test_stops(void **state) {
   struct tutti_deadline deadline = {.time = 100, .slots = 1};
   (void)state;

@@ -65,8 +65,8 @@ enum tutti_status dgp_decompose(tutti_context *context, const double *matrix, st
   return TUTTI_OK;
 }
 
-/* Are all eigenvalues above the floor, beyond the rounding of whoever computes them? Then a Cholesky factor of the matrix
-   minus a multiple of that floor exists, which takes a twentieth of the time of eigenvalues. The largest sum of
+/* Are all eigenvalues above the floor, beyond the rounding of whoever computes them? Then a Cholesky factor of the
+   matrix minus a multiple of that floor exists, which takes a twentieth of the time of eigenvalues. The largest sum of
    magnitudes in a row is not below the largest eigenvalue. False says nothing. `shifted` [n][n] is scratch. */
 static bool is_surely_positive(size_t n, const double *matrix, double *sums, double *shifted) {
   double bound = 0, total = 0;
