@@ -1,6 +1,6 @@
 /* half_impl.h - numbers of 16 bits, IEEE 754 binary16, in plain C: with the bits of the instructions that processors
-   have for them, in which neither denormal numbers nor the mode that counts them as 0 differ. Rounds to nearest, ties to
-   even; from 65520 on, to infinity. */
+   have for them, in which neither denormal numbers nor the mode that counts them as 0 differ. Rounds to nearest, ties
+   to even; from 65520 on, to infinity. */
 #ifndef BACKEND_CPU_HALF_IMPL_H
 #define BACKEND_CPU_HALF_IMPL_H
 

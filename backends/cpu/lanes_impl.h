@@ -29,6 +29,17 @@ CPU_INLINE vec v_load_value(const void *values, size_t at, const size_t lanes, c
   return v_widen(p);
 }
 
+/* Round to 16 bits: number `at` of such values. */
+CPU_INLINE void v_narrow_value(uint16_t *values, size_t at, vec value, const size_t lanes) {
+#if CPU_LANES == 16
+  if (lanes < CPU_LANES) {
+    v_narrow_half(values + at, value);
+    return;
+  }
+#endif
+  v_narrow(values + at, value);
+}
+
 /* Call body(at, lanes) for `count` floats, a multiple of 8, in order. */
 #define CPU_FOR_LANES(at, count, ...)                                                                                  \
   do {                                                                                                                 \
@@ -50,13 +61,7 @@ static void copy_floats(size_t count, const float *in, float *out) {
 /* Round to numbers of 16 bits, here and, if wanted, there. */
 static void narrow(size_t count, float *x, uint16_t *out) {
   CPU_FOR_LANES(i, count, {
-    vec value = v_load_lanes(x + i, LANES);
-#if CPU_LANES == 16
-    if (LANES < CPU_LANES)
-      v_narrow_half(out + i, value);
-    else
-#endif
-      v_narrow(out + i, value);
+    v_narrow_value(out, i, v_load_lanes(x + i, LANES), LANES);
     v_store_lanes(x + i, v_load_value(out, i, LANES, true), LANES);
   });
 }

@@ -10,6 +10,7 @@ enum { MOST_BLOCKS = 8 }; /* of 256 threads to a multiprocessor */
 enum tutti_status backend_cuda_status(tutti_context *context, cudaError_t error, const char *doing) {
   if (error == cudaSuccess)
     return TUTTI_OK;
+  (void)cudaGetLastError(); /* said here, and not again by who asks for it next */
   return TUTTI_FAIL(context, error == cudaErrorMemoryAllocation ? TUTTI_ERROR_MEMORY : TUTTI_ERROR_IO,
                     "CUDA: %s (error %d in %.40s)", cudaGetErrorString(error), (int)error, doing);
 }

@@ -379,13 +379,19 @@ void backend_cuda_launch_predict(void *stream, uint32_t blocks, uint32_t workers
   CUDA_LAUNCH(predict_network, blocks, workers + CUDA_WARP, shared, stream, p);
 }
 
-int backend_cuda_allow_shared(uint32_t bytes) {
-  cudaError_t error =
-      cudaFuncSetAttribute((const void *)train_jobs, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+/* All grids split a multiprocessor's memory into shared memory and cache alike: a grid that wants another split could not
+   begin beside one that is there. */
+static cudaError_t allow_shared(const void *kernel, uint32_t bytes) {
+  cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
   if (error == cudaSuccess)
-    error =
-        cudaFuncSetAttribute((const void *)predict_network, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
-  return (int)error;
+    error = cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                 (int)cudaSharedmemCarveoutMaxShared);
+  return error;
+}
+
+int backend_cuda_allow_shared(uint32_t bytes) {
+  cudaError_t error = allow_shared((const void *)train_jobs, bytes);
+  return (int)(error == cudaSuccess ? allow_shared((const void *)predict_network, bytes) : error);
 }
 
 int backend_cuda_blocks(uint32_t workers, uint32_t shared, int *blocks) {

@@ -59,11 +59,12 @@ static enum tutti_status capture_series(struct stream_trial *trial, enum stream_
     error = cudaGraphInstantiate(&series->graph, graph, 0);
   if (graph)
     (void)cudaGraphDestroy(graph);
-  *made = error == cudaSuccess;
+  *made = status == TUTTI_OK && error == cudaSuccess;
   if (!*made)
     series->graph = NULL;
   (void)cudaGetLastError(); /* of a capture that failed */
-  return status;
+  tutti_error_clear(trial->run.context);
+  return TUTTI_OK;
 }
 
 static enum tutti_status put_series(struct stream_trial *trial, enum stream_series_kind kind, size_t rows) {

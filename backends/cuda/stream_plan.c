@@ -284,7 +284,8 @@ static enum tutti_status cut_weights(tutti_context *context, struct stream_progr
 
 /* --- a program --- */
 
-/* For a convolution of several pixels: what cuDNN has for all numbers of rows, or else nothing. */
+/* For a convolution of several pixels: what cuDNN has for all numbers of rows, or else nothing. Without a library, as
+   if it had all, in no memory. */
 static enum tutti_status choose_algorithms(tutti_context *context, struct stream_library *library,
                                            struct stream_program *program, size_t index) {
   const struct cpu_node *node = &program->plan->nodes[index];
@@ -292,7 +293,7 @@ static enum tutti_status choose_algorithms(tutti_context *context, struct stream
   size_t workspace = 0;
   shape_conv(program, node, to);
   to->by_library = true;
-  for (uint32_t k = 0; k < program->row_count_count && to->by_library; k++) {
+  for (uint32_t k = 0; library && k < program->row_count_count && to->by_library; k++) {
     struct stream_conv conv = to->conv;
     conv.rows = program->row_counts[k];
     TUTTI_TRY(context, backend_cuda_library_choose(context, library, &conv, program->training, &to->algorithms[k],

@@ -34,6 +34,14 @@ run_torn "${small[@]}" --set backend.precision=bfloat16
 strike "${small[@]}" --set run.budget=7 --set hyperparameters.epochs=12
 expect_out "7 of 7 done"
 
+# Each worker has a device, and the manager, whose checks ask what networks need, begins with none.
+export TUTTI_EMULATED_DEVICES=3 TUTTI_EMULATED_LOG=$PWD/devices
+tutti run "${small[@]}" --set backend.plugin=cuda --workers 2 --set executor.devices=2,1 --out shared
+expect_code 0
+unset TUTTI_EMULATED_DEVICES TUTTI_EMULATED_LOG
+checks=$((checks + 1))
+[ "$(cut -d' ' -f1 devices | sort | tr '\n' ' ')" = "1 2 " ] || complain "expected devices 1 and 2, found $(cat devices)"
+
 # A device that is too small is refused with need and limit, before anything is trained.
 TUTTI_EMULATED_MEMORY=8 tutti run "${small[@]}" --set backend.plugin=cuda --out none
 checks=$((checks + 1))

@@ -48,6 +48,8 @@ static void log_device(long device) {
   (void)fclose(file);
 }
 
+void emulated_begin(void) { log_device(visible(0, setting("TUTTI_EMULATED_DEVICES", 1))); }
+
 cudaError_t cudaGetDeviceCount(int *count) {
   long all = setting("TUTTI_EMULATED_DEVICES", 1), devices = all;
   for (devices = 0; all > 0 && visible(devices, all) >= 0;)
@@ -102,8 +104,9 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int devic
 }
 
 cudaError_t cudaFuncSetAttribute(const void *function, enum cudaFuncAttribute attribute, int value) {
-  (void)function, (void)attribute;
-  return value <= 227 << 10 ? cudaSuccess : cudaErrorInvalidValue;
+  (void)function;
+  int most = attribute == cudaFuncAttributeMaxDynamicSharedMemorySize ? 227 << 10 : 100;
+  return value <= most ? cudaSuccess : cudaErrorInvalidValue;
 }
 
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *function, int threads,
@@ -486,6 +489,8 @@ void emulated_start(const char *kernel, unsigned blocks, unsigned threads, size_
 }
 
 cudaError_t emulated_call(cudaStream_t stream, void (*run)(void *argument), const void *argument, size_t size) {
+  if (stream->captured && setting("TUTTI_EMULATED_GRAPHS", 1) < 0)
+    return cudaErrorStreamCaptureUnsupported;
   void *copy = malloc(size);
   if (!copy)
     return cudaErrorMemoryAllocation;

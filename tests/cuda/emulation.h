@@ -14,6 +14,8 @@ struct emulated_launch {
   void *argument;
 };
 
+/* The process begins with a device, if it has not yet: the current one, or the first. */
+void emulated_begin(void);
 /* Is the kernel that runs to fail now? */
 bool emulated_fault(void);
 /* Run all threads of a launch to their end, in an order that follows from the seed. */

@@ -34,6 +34,7 @@ const char *cudnnGetErrorString(cudnnStatus_t status) {
 /* --- handles and descriptors --- */
 
 cudnnStatus_t cudnnCreate(cudnnHandle_t *handle) {
+  emulated_begin();
   *handle = calloc(1, sizeof **handle);
   return *handle ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_EXECUTION_FAILED;
 }

@@ -5,6 +5,7 @@
 
 struct emulated_products {
   cudaStream_t stream;
+  int math;
   void *workspace;
   size_t bytes;
 };
@@ -21,6 +22,7 @@ struct product {
 };
 
 cublasStatus_t cublasCreate(cublasHandle_t *handle) {
+  emulated_begin();
   *handle = calloc(1, sizeof **handle);
   return *handle ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_ALLOC_FAILED;
 }
@@ -32,6 +34,11 @@ cublasStatus_t cublasDestroy(cublasHandle_t handle) {
 
 cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream) {
   handle->stream = stream;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode) {
+  handle->math = (int)mode;
   return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -93,6 +100,7 @@ cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t transa, cub
   memcpy(&product.alpha, alpha, sizeof product.alpha);
   memcpy(&product.beta, beta, sizeof product.beta);
   if (a_type != b_type || (product.c_narrow && !product.narrow) || (product.tf32 && product.narrow) ||
+      (product.c_narrow && (handle->math & CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION) == 0) ||
       algorithm != CUBLAS_GEMM_DEFAULT)
     return CUBLAS_STATUS_INVALID_VALUE;
   if (m < 0 || n < 0 || k < 0 || lda < (transa == CUBLAS_OP_N ? m : k) || ldb < (transb == CUBLAS_OP_N ? k : n) ||

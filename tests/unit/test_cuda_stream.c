@@ -336,9 +336,9 @@ static void test_stream_pool(void **state) {
   emulate("TUTTI_EMULATED_SEED", "99");
   emulate("TUTTI_EMULATED_THREADS", "128");
   emulate("TUTTI_EMULATED_BLOCKS", "3");
-  emulate("TUTTI_EMULATED_GRAPHS", "0");
   make_cuda_again("another");
   for (size_t i = 0; i < POOL; i++) {
+    emulate("TUTTI_EMULATED_GRAPHS", i % 2 == 0 ? "0" : "-1");
     struct tutti_outcome alone = train_side(&cuda, networks[i], i);
     assert_int_equal(ends[i], 1);
     assert_int_equal(together[i].state, TUTTI_STATE_FINISHED);
