@@ -45,8 +45,8 @@ static enum tutti_status library_fill(tutti_context *context, cudaStream_t strea
   BLAS_TRY(context, cublasCreate(&l->blas));
   BLAS_TRY(context, cublasSetStream(l->blas, stream));
   /* By itself cuBLAS may add numbers of 16 bits up in 16 bits. */
-  BLAS_TRY(context, cublasSetMathMode(
-                        l->blas, (cublasMath_t)(CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION)));
+  BLAS_TRY(context, cublasSetMathMode(l->blas, (cublasMath_t)(CUBLAS_DEFAULT_MATH |
+                                                              CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION)));
   return TUTTI_OK;
 }
 

@@ -7,16 +7,15 @@
    As on a device, memory is only given back when no kernel runs, and a kernel that failed while it ran leaves a process
    whose every later call fails.
 
-   What the emulated machine is like stands in the environment: TUTTI_EMULATED_DEVICES (1; 0: no device; -1: no driver;
-   CUDA_VISIBLE_DEVICES chooses among them), TUTTI_EMULATED_MAJOR (9, of the compute capability), TUTTI_EMULATED_MEMORY
-   (1024 MiB), TUTTI_EMULATED_TAKEN (0 MiB, by other programs), TUTTI_EMULATED_SEED (1, of the order of fibers),
-   TUTTI_EMULATED_THREADS (64, the most of a block that
-   compute), TUTTI_EMULATED_BLOCKS (2, to a multiprocessor), TUTTI_EMULATED_GRAPHS (1; 0: nothing can be captured; -1: no
-   library's work),
+   What the emulated machine is like stands in the environment: TUTTI_EMULATED_DEVICES (1; 0: no device; -1: no
+   driver; CUDA_VISIBLE_DEVICES chooses among them), TUTTI_EMULATED_MAJOR (9, of the compute capability),
+   TUTTI_EMULATED_MEMORY (1024 MiB), TUTTI_EMULATED_TAKEN (0 MiB, by other programs), TUTTI_EMULATED_SEED (1, of the
+   order of fibers), TUTTI_EMULATED_THREADS (64, the most of a block that compute), TUTTI_EMULATED_BLOCKS (2, to a
+   multiprocessor), TUTTI_EMULATED_GRAPHS (1; 0: nothing can be captured; -1: no library's work),
    TUTTI_EMULATED_RACES (fail: a launch that races fails, where the process would end; races.c),
-   TUTTI_EMULATED_FAULT (set: a launch fails; a path: a kernel that begins or runs fails when that file is there, which
-   it removes), TUTTI_EMULATED_LOG (a file that each process which begins with a device adds a line to: the device and
-   its number). */
+   TUTTI_EMULATED_FAULT (set: a launch fails; a path: a kernel that begins or runs fails when that file is there,
+   which it removes), TUTTI_EMULATED_LOG (a file that each process which begins with a device adds a line to: the
+   device and its number). */
 #ifndef EMULATED_CUDA_RUNTIME_H
 #define EMULATED_CUDA_RUNTIME_H
 
