@@ -57,10 +57,9 @@ static enum tutti_status make_experiment(struct worker *worker, tutti_recipe *re
   tutti_context *context = worker->context;
   tutti_dataset *dataset;
   enum tutti_status status = tutti_run_inputs_take(context, worker->directory, recipe, &dataset);
-  if (status != TUTTI_OK) {
+  if (status != TUTTI_OK)
     tutti_recipe_destroy(recipe);
-    return tutti_error_trace(context, status, __FILE__, __LINE__, __func__);
-  }
+  TUTTI_TRY(context, status);
   if (!dataset)
     return tutti_experiment_create(context, recipe, &worker->experiment);
   TUTTI_TRY(context, tutti_experiment_reopen(context, recipe, dataset, &worker->experiment));
