@@ -295,7 +295,6 @@ enum tutti_status backend_cuda_images_train(tutti_context *context, struct cuda_
 
 /* Without handles of libraries: who asks may be the manager, which begins with no device. So what convolutions work in
    is not counted; who trains finds out. */
-
 enum tutti_status backend_cuda_images_need(tutti_context *context, const struct cuda_device *device,
                                            const struct tutti_job *job, size_t *bytes) {
   const struct cuda_shelf none = {0};

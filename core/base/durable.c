@@ -169,7 +169,7 @@ enum tutti_status tutti_file_group_end(tutti_context *context, const char *folde
 enum tutti_status tutti_file_group_leave(tutti_context *context, const char *folder, struct tutti_file_syncing **out) {
   struct tutti_file_syncing *syncing = NULL;
   *out = NULL;
-  context->files_wait = false;
+  tutti_file_group_drop(context);
   TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *syncing, &syncing));
   enum tutti_status status = find(context, folder, &syncing->group);
   if (status != TUTTI_OK) {
