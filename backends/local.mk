@@ -111,8 +111,8 @@ backend_cpu_la_SOURCES = %D%/cpu/cpu.c
 backend_cpu_la_LIBADD = libbackendcpu.la -lm
 # Backend cuda: without the CUDA Toolkit the plugin says what it lacks.
 cuda_engine = %D%/cuda/engine.cu %D%/cuda/device.cuh %D%/cuda/elements.cuh %D%/cuda/head.cuh
-cuda_engine += %D%/cuda/network.cuh %D%/cuda/optimisers.cuh %D%/cuda/product.cuh %D%/cuda/step.cuh
-cuda_engine += %D%/cuda/tensor.cuh %D%/cuda/warp_product.cuh
+cuda_engine += %D%/cuda/network.cuh %D%/cuda/optimisers.cuh %D%/cuda/product.cuh %D%/cuda/staged_product.cuh
+cuda_engine += %D%/cuda/step.cuh %D%/cuda/tensor.cuh %D%/cuda/thin_product.cuh %D%/cuda/warp_product.cuh
 cuda_host = %D%/cuda/backend_impl.h %D%/cuda/cuda.c %D%/cuda/ops.c
 cuda_host += %D%/cuda/cuda_impl.h %D%/cuda/engine_impl.h
 cuda_host += %D%/cuda/pool_impl.h %D%/cuda/answer.c %D%/cuda/arena.c %D%/cuda/device.c %D%/cuda/grids.c
@@ -143,7 +143,7 @@ backend_cuda_la_SOURCES += %D%/cuda/stream_without.c
 endif
 backend_cuda_la_LIBADD += libbackendcpu.la $(CUDA_LIBS) -lm
 compile_cuda = $(LIBTOOL) --silent --tag=CC --mode=compile $(SHELL) $(top_srcdir)/build-aux/nvcc $(NVCC) -std=c++20 -O3
-compile_cuda += --ftz=true $(CUDA_TARGETS) -fvisibility=hidden $(cuda_includes) $(NVCCFLAGS)
+compile_cuda += --ftz=true --prec-div=false --prec-sqrt=false $(CUDA_TARGETS) -fvisibility=hidden $(cuda_includes) $(NVCCFLAGS)
 %D%/cuda/engine.lo: $(cuda_engine) $(wildcard $(cuda_shared)) $(top_srcdir)/build-aux/nvcc | cpu_optimisers.h
 	@$(MKDIR_P) %D%/cuda
 	@echo "  NVCC     $@"

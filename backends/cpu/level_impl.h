@@ -24,18 +24,21 @@
 #error "CPU_LANES is 1, 4, 8 or 16"
 #endif
 
-/* Before a function of a file that is compiled for GPUs, too. A pass over an array there takes every thread of a block;
-   on a processor it goes from vector to vector. */
+/* Before a function of a file that is compiled for GPUs, too; and before one that takes a few numbers there, which a
+   thread has in registers. */
 #if CPU_LANES == 1
 #define CPU_KERNEL static __device__
 #define CPU_INLINE static __device__ __forceinline__
-#define CPU_PASS_BEGIN threadIdx.x
-#define CPU_PASS_STEP CUDA_WORKERS
+#define CPU_PASS CPU_INLINE
 #else
 #define CPU_KERNEL static
 #define CPU_INLINE static inline __attribute__((always_inline, unused))
-#define CPU_PASS_BEGIN 0
-#define CPU_PASS_STEP CPU_LANES
+#define CPU_PASS CPU_KERNEL
+#endif
+#if CPU_LANES == 1 && defined(__CUDACC__)
+#define CPU_PASS_UNROLL _Pragma("unroll")
+#else
+#define CPU_PASS_UNROLL
 #endif
 
 #define CPU_PRAGMA_TEXT(...) _Pragma(#__VA_ARGS__)

@@ -23,14 +23,15 @@ CPU_LEVEL_END
 /* A pass: the body reads weight w and gradient g, may use the state (m, v) of place i in `first` and `second`, and
    leaves the change in `step`. */
 #define CPU_UPDATE(name, ...)                                                                                          \
-  CPU_LEVEL_FUNCTION CPU_KERNEL void update_##name(const struct cpu_update *u, size_t count, const float *from,        \
-                                                   float *weights, const float *gradients, float *first,               \
-                                                   float *second) {                                                    \
+  CPU_LEVEL_FUNCTION CPU_PASS void update_##name(const struct cpu_update *u, size_t count, const float *from,          \
+                                                 float *weights, const float *gradients, float *first,                 \
+                                                 float *second) {                                                      \
     const vec scale = v_set(u->scale), decay = v_set(u->decay), rate = v_set(u->rate), beta1 = v_set(u->beta1),        \
               beta2 = v_set(u->beta2), rest1 = v_set(1 - u->beta1), rest2 = v_set(1 - u->beta2),                       \
               epsilon = v_set(u->epsilon), momentum = v_set(u->momentum);                                              \
     (void)beta1, (void)beta2, (void)rest1, (void)rest2, (void)epsilon, (void)momentum, (void)first, (void)second;      \
-    for (size_t i = CPU_PASS_BEGIN; i < count; i += CPU_PASS_STEP) {                                                   \
+    CPU_PASS_UNROLL                                                                                                    \
+    for (size_t i = 0; i < count; i += CPU_LANES) {                                                                    \
       vec w = v_load(from + i), g = v_fma(decay, w, scale * v_load(gradients + i)), step;                              \
       __VA_ARGS__ v_store(weights + i, v_fma(v_negate(rate), step, w));                                                \
     }                                                                                                                  \
@@ -41,7 +42,8 @@ enum { CPU_OPTIMISER_LIST(CPU_LISTED) };
 #undef CPU_LISTED
 
 /* The rule of an optimiser of the list: the members of struct cpu_rule that it has, but for its update. For a GPU,
-   whose calls through pointers would cost more than a step, the rule is a constant of a function of its own (backends/cuda). */
+   whose calls through pointers would cost more than a step, the rule is a constant of a function of its own
+   (backends/cuda). */
 #if CPU_LANES == 1
 #define CPU_OPTIMISER(name, ...)                                                                                       \
   CPU_INLINE constexpr struct cpu_rule rule_##name() { return {.update = update_##name, __VA_ARGS__}; }

@@ -41,9 +41,10 @@ static cudaError_t allocate(const struct cuda_arena *arena, size_t bytes, void *
 
 /* What is asked for beside what is needed: little where there is little. */
 static size_t piece_of(const struct cuda_arena *arena) {
+  const size_t piece = arena->piece > 0 ? arena->piece : CUDA_ARENA_PIECE;
   size_t room, total;
-  if (arena->mapped || cudaMemGetInfo(&room, &total) != cudaSuccess || room / 16 > CUDA_ARENA_PIECE)
-    return CUDA_ARENA_PIECE;
+  if (arena->mapped || cudaMemGetInfo(&room, &total) != cudaSuccess || room / 16 > piece)
+    return piece;
   return parts(room / 16);
 }
 
@@ -124,6 +125,14 @@ enum tutti_status backend_cuda_arena_take(tutti_context *context, struct cuda_ar
     TUTTI_TRY(context, grow(context, arena, wanted));
   }
   return TUTTI_FAIL(context, TUTTI_ERROR_INTERNAL, "memory that the device gave is not there");
+}
+
+enum tutti_status backend_cuda_arena_prepare(tutti_context *context, struct cuda_arena *arena) {
+  enum tutti_status status = grow(context, arena, parts(1));
+  if (status != TUTTI_ERROR_MEMORY)
+    return status;
+  tutti_error_clear(context);
+  return TUTTI_OK;
 }
 
 static void join_next(struct cuda_region *region) {

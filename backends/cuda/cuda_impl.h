@@ -43,7 +43,7 @@ struct cuda_program {
   struct cuda_fit fit;
   size_t far;    /* floats in the device's memory for arrays that are not shared */
   bool averages; /* backend.average */
-  struct cuda_place weights, gradients, first, second;
+  struct cuda_place program, stage, weights, gradients, first, second;
   struct cpu_attributes head;
   uint32_t artificial;         /* as in struct cuda_job, when training */
   float *box;                  /* [2][features], or NULL */
@@ -67,13 +67,16 @@ struct cuda_region {
   size_t bytes;
   bool used, begins; /* begins: a piece that the runtime gave */
 };
+enum { CUDA_ARENA_PIECE = 4 << 20 };
 struct cuda_arena {
+  size_t piece;    /* bytes that it asks the runtime for, at least, where there is plenty; 0: CUDA_ARENA_PIECE */
   bool mapped;     /* the host's memory, as the device sees it */
   bool gives_back; /* what nobody uses, to the runtime, when that has no more; kernels that run come to their ends */
   struct cuda_region *regions;
 };
-/* What an arena asks the runtime for, at least, where there is plenty. */
-enum { CUDA_ARENA_PIECE = 4 << 20 };
+/* Ask the runtime for a first piece, if it has one. Tools that check a kernel's accesses know only the memory that was
+   there when it began. */
+enum tutti_status backend_cuda_arena_prepare(tutti_context *context, struct cuda_arena *arena);
 /* Take memory, at a multiple of 256 bytes. TUTTI_ERROR_MEMORY if there is not so much. */
 enum tutti_status backend_cuda_arena_take(tutti_context *context, struct cuda_arena *arena, size_t bytes,
                                           struct cuda_region **region);
@@ -110,7 +113,7 @@ bool backend_cuda_rows_have(const struct cuda_shelf *data, const tutti_split *sp
 
 /* A job's part of the device's memory: what is copied there at once, and what the engine fills. */
 struct cuda_layout {
-  size_t nodes, edges, segments, box, classes, keys, kept, copied; /* bytes from its beginning */
+  size_t nodes, edges, segments, program, box, classes, keys, kept, copied; /* bytes from its beginning */
   size_t far, order, average, bytes;
 };
 struct cuda_layout backend_cuda_layout(const struct cuda_program *program, size_t rows);

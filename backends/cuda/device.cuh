@@ -13,22 +13,49 @@
 #endif
 #if defined(__CUDACC__)
 #define CUDA_UNROLL _Pragma("unroll")
+#define CUDA_TEXT(x) #x
+#define CUDA_UNROLL_BY(times) _Pragma(CUDA_TEXT(unroll times))
 #define CUDA_FMA(a, b, c) __fmaf_rn(a, b, c)
 #define CUDA_SHARED(name) extern __shared__ float4 name[]
 #define CUDA_LAUNCH(kernel, grid, block, shared, stream, ...)                                                          \
   kernel<<<grid, block, shared, (cudaStream_t)(stream)>>>(__VA_ARGS__)
 #define CUDA_MEET(id, threads) asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory")
+/* Numbers that were loaded before: the compiler may not put that off. */
+#define CUDA_KEEP(x) asm volatile("" : "+f"(x))
 #else
 #define CUDA_UNROLL
+#define CUDA_UNROLL_BY(times)
 #define CUDA_FMA(a, b, c) ((a) * (b) + (c))
 #define CUDA_SHARED(name) float4 *name = (float4 *)emulated_shared()
 #define CUDA_LAUNCH(kernel, grid, block, shared, stream, ...)                                                          \
   emulated_launch(#kernel, grid, block, shared, (cudaStream_t)(stream), [=]() { kernel(__VA_ARGS__); })
 #define CUDA_MEET(id, threads) emulated_barrier(id, threads)
+#define CUDA_KEEP(x) (void)(x)
 #endif
+
+/* A member of a structure that is a function of the device. */
+#define CUDA_METHOD __device__ __forceinline__
 
 /* A phase of the work of a block: a function of its own, so that registers are shared out for each by itself. */
 #define CUDA_PHASE static __device__ __noinline__
+
+/* Copies of four floats from the device's memory to shared memory, which go on while their thread does: one; the end of
+   a group of them; and the wait until all groups of this thread but the last are there. */
+#if defined(__CUDACC__)
+static __device__ __forceinline__ void copy_four(float *to, const float *from) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((uint32_t)__cvta_generic_to_shared(to)),
+               "l"(__cvta_generic_to_global(from))
+               : "memory");
+}
+static __device__ __forceinline__ void end_copies(void) { asm volatile("cp.async.commit_group;" ::: "memory"); }
+static __device__ __forceinline__ void await_copies(void) { asm volatile("cp.async.wait_group 1;" ::: "memory"); }
+#else
+static inline void copy_four(float *to, const float *from) {
+  *reinterpret_cast<float4 *>(to) = *reinterpret_cast<const float4 *>(from);
+}
+static inline void end_copies(void) {}
+static inline void await_copies(void) {}
+#endif
 
 /* The arithmetic of backend cpu, one number at a time. */
 #define CPU_LANES 1
@@ -60,12 +87,14 @@ struct block {
   const struct cuda_node *nodes;
   const struct cuda_edge *edges;
   float *shared, *memory; /* of places */
+  uint32_t stage;         /* where products bring their matrices to, in shared memory; or CUDA_NOWHERE */
   float *weights, *gradients;
   struct state *state;
   uint32_t outputs, artificial; /* artificial: rows at the end of a step that are no data */
   const struct cpu_attributes *head;
   const double *class_weights;
-  bool tensor; /* products by tensor cores, in TF32 */
+  bool tensor;         /* products by tensor cores, in TF32 */
+  bool weights_shared; /* the weights lie in shared memory */
 };
 
 /* All threads that compute. */
@@ -81,11 +110,30 @@ template <typename F> CPU_INLINE void each(uint32_t count, F f) {
     f(i);
 }
 
+/* For each i < count, by all threads together: store(i, load(i)). A thread has DEPTH loads under way before it stores:
+   nothing that is stored may be loaded for another i. */
+template <int DEPTH, typename Load, typename Store> CPU_INLINE void each_with(uint32_t count, Load load, Store store) {
+  for (uint32_t begin = threadIdx.x; begin < count; begin += DEPTH * CUDA_WORKERS) {
+    decltype(load(0)) x[DEPTH];
+    CUDA_UNROLL
+    for (int d = 0; d < DEPTH; d++)
+      if (begin + d * CUDA_WORKERS < count)
+        x[d] = load(begin + d * CUDA_WORKERS);
+    CUDA_UNROLL
+    for (int d = 0; d < DEPTH; d++)
+      if (begin + d * CUDA_WORKERS < count)
+        store(begin + d * CUDA_WORKERS, x[d]);
+  }
+}
+
 /* Call f(row, column) for a table. */
 template <typename F> CPU_INLINE void each_cell(uint32_t rows, uint32_t columns, F f) {
   for (uint32_t i = threadIdx.x; i < rows * columns; i += CUDA_WORKERS)
     f(i / columns, i % columns);
 }
+
+CPU_INLINE float4 four(const float *p) { return *reinterpret_cast<const float4 *>(p); }
+CPU_INLINE void put_four(float *p, float4 x) { *reinterpret_cast<float4 *>(p) = x; }
 
 /* The sum of term(i) for i < count, in an order that does not depend on the number of threads. */
 template <typename F> CPU_INLINE double sum_over(const struct block &b, uint32_t count, F term) {

@@ -30,6 +30,23 @@ CUDA_PHASE float activate(uint32_t activation, float x, float *slope) {
   return x;
 }
 
+/* Four numbers after their activation, with its derivative where that is kept. */
+struct activated {
+  float value[4], slope[4];
+};
+CUDA_PHASE struct activated activate_four(uint32_t activation, float4 numbers, bool keeps_slope) {
+  struct activated x = {{numbers.x, numbers.y, numbers.z, numbers.w}, {}};
+  switch (activation) {
+#define ACTIVATE(id, name)                                                                                             \
+  case TUTTI_ACTIVATION_##id:                                                                                          \
+    activate_##name(4, x.value, keeps_slope ? x.slope : NULL);                                                         \
+    break;
+    CUDA_ACTIVATIONS(ACTIVATE)
+#undef ACTIVATE
+  }
+  return x;
+}
+
 CPU_KERNEL void derive_gelu(size_t count, const float *values, const float *slope, float *gradient) {
   derive_from_slope(count, values, slope, gradient);
 }
@@ -47,6 +64,20 @@ CUDA_PHASE float derive(uint32_t activation, float value, float slope, float gra
 #undef DERIVE
   }
   return gradient;
+}
+
+CUDA_PHASE float4 derive_four(uint32_t activation, float4 value, float4 slope, float4 gradient) {
+  const float y[4] = {value.x, value.y, value.z, value.w}, by[4] = {slope.x, slope.y, slope.z, slope.w};
+  float g[4] = {gradient.x, gradient.y, gradient.z, gradient.w};
+  switch (activation) {
+#define DERIVE(id, name)                                                                                               \
+  case TUTTI_ACTIVATION_##id:                                                                                          \
+    derive_##name(4, y, by, g);                                                                                        \
+    break;
+    CUDA_ACTIVATIONS(DERIVE)
+#undef DERIVE
+  }
+  return make_float4(g[0], g[1], g[2], g[3]);
 }
 
 /* The four words of block `number` of a layer in a step. */

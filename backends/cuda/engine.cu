@@ -134,16 +134,25 @@ CUDA_PHASE void judge(const struct cuda_job &job, struct state *s, struct cuda_r
 
 /* --- a job --- */
 
+CUDA_PHASE void copy_numbers(const float *from, uint32_t count, float *to) {
+  each_with<8>(
+      count, [=](uint32_t i) { return from[i]; }, [=](uint32_t i, float x) { to[i] = x; });
+}
+
 /* What it writes is read after the next meeting. */
 CUDA_PHASE void begin_job(const struct block &b, const struct cuda_job &job) {
   float *first = at(b, job.first), *second = at(b, job.second);
   const float start = start_of(job.config);
-  each(job.floats, [&](uint32_t i) {
-    b.weights[i] = job.kept[i];
-    b.gradients[i] = 0;
-    first[i] = 0;
-    second[i] = start;
-  });
+  const float *kept = job.kept;
+  float *weights = b.weights, *gradients = b.gradients;
+  each_with<8>(
+      job.floats, [=](uint32_t i) { return kept[i]; },
+      [=](uint32_t i, float weight) {
+        weights[i] = weight;
+        gradients[i] = 0;
+        first[i] = 0;
+        second[i] = start;
+      });
   if (threadIdx.x == 0) {
     struct state *s = b.state;
     s->watch = backend_cpu_watch_begin(&job.config);
@@ -166,7 +175,7 @@ CUDA_PHASE void differentiate(const struct block &b, const struct cuda_job &job)
   forward(b, job.node_count, all, pass);
   const double loss = loss_of(b, job.node_count, job.train, NULL, 0, job.train.rows, true);
   backward(b, job.node_count, all);
-  each(job.floats, [&](uint32_t i) { job.result[i] = b.gradients[i]; });
+  copy_numbers(b.gradients, job.floats, job.result);
   if (threadIdx.x == 0)
     b.state->loss = loss;
   __threadfence_system();
@@ -183,6 +192,7 @@ CUDA_PHASE void train(const struct block &b, const struct cuda_job &job) {
   struct block mean = b;
   struct cuda_report report = {};
   mean.weights = job.average;
+  mean.weights_shared = false;
   begin_job(b, job);
   do {
     report.epoch++;
@@ -202,7 +212,7 @@ CUDA_PHASE void train(const struct block &b, const struct cuda_job &job) {
         judge(job, s, report);
       meet();
       if (s->keep)
-        each(job.floats, [&](uint32_t i) { job.kept[i] = told.weights[i]; });
+        copy_numbers(told.weights, job.floats, job.kept);
     }
     report.steps = s->steps;
   } while (s->end == CUDA_GOES_ON);
@@ -219,7 +229,7 @@ CUDA_PHASE void train(const struct block &b, const struct cuda_job &job) {
     }
   }
   if (report.end == CUDA_FINISHED || report.end == CUDA_STOPPED)
-    each(job.floats, [&](uint32_t i) { job.result[i] = job.kept[i]; });
+    copy_numbers(job.kept, job.floats, job.result);
   if (threadIdx.x == 0)
     s->stop[(report.epoch + 1) % 2] = 1;
   __threadfence_system();
@@ -260,6 +270,11 @@ static __device__ struct block block_of(float4 *shared, float *memory, uint32_t 
   return b;
 }
 
+/* A place of the block's shared memory, from its beginning. */
+CPU_INLINE uint32_t within_shared(struct cuda_place place) {
+  return place.at == CUDA_NOWHERE ? CUDA_NOWHERE : CUDA_STATE_FLOATS + place.at;
+}
+
 /* Rows [begin, begin + rows), by this pass. */
 CUDA_PHASE void predict_as(const struct block &b, const struct cuda_prediction &p, const struct pass &pass,
                            uint32_t begin, uint32_t rows, float *out, float *epistemic) {
@@ -285,7 +300,9 @@ CUDA_PHASE void predict_mixture(const struct block &b, const struct cuda_predict
 CUDA_PHASE void predict_all(struct block &b, const struct cuda_prediction &p, uint32_t number) {
   b.nodes = p.nodes;
   b.edges = p.edges;
+  b.stage = within_shared(p.stage);
   b.weights = p.weights;
+  b.weights_shared = false;
   b.head = &p.head;
   for (uint32_t begin = number * p.most; begin < p.rows.rows; begin += p.blocks * p.most) {
     const uint32_t rows = p.rows.rows - begin < p.most ? p.rows.rows - begin : p.most;
@@ -294,6 +311,29 @@ CUDA_PHASE void predict_all(struct block &b, const struct cuda_prediction &p, ui
     else
       predict_as(b, p, {false, false, false, 0, 0, 1}, begin, rows, p.out, p.epistemic);
   }
+}
+
+template <typename T> CPU_INLINE T *moved(T *what, const void *from, void *to) {
+  return (T *)((char *)to + ((const char *)what - (const char *)from));
+}
+
+/* A job that has a place in shared memory, with its nodes, edges and segments. */
+CUDA_PHASE const struct cuda_job *bring_program(const struct cuda_job *job, float4 *shared) {
+  if (job->program.at == CUDA_NOWHERE)
+    return job;
+  float4 *to = shared + within_shared(job->program) / 4;
+  const float4 *from = (const float4 *)job;
+  for (uint32_t i = threadIdx.x; i < job->program_bytes / sizeof *to; i += blockDim.x)
+    to[i] = from[i];
+  __syncthreads();
+  struct cuda_job *here = (struct cuda_job *)to;
+  if (threadIdx.x == 0) {
+    here->nodes = moved(here->nodes, job, to);
+    here->edges = moved(here->edges, job, to);
+    here->segments = moved(here->segments, job, to);
+  }
+  __syncthreads();
+  return here;
 }
 
 /* Wait for what the host gives, and copy it from its memory. NULL: the end. */
@@ -316,7 +356,7 @@ CUDA_PHASE const struct cuda_job *next_job(struct state *s, struct cuda_mail *ma
   const struct cuda_job *job = (const struct cuda_job *)given.memory;
   if (threadIdx.x == 0)
     ((volatile struct cuda_report *)job->report)->begun = 1;
-  return job;
+  return bring_program(job, (float4 *)s);
 }
 
 /* By the threads that compute. */
@@ -341,7 +381,9 @@ static __global__ void __launch_bounds__(CUDA_MOST_WORKERS + CUDA_WARP, 2) train
     b = block_of(shared, job.memory, job.outputs);
     b.nodes = job.nodes;
     b.edges = job.edges;
+    b.stage = within_shared(job.stage);
     b.weights = at(b, job.weights);
+    b.weights_shared = job.weights.shared;
     b.gradients = at(b, job.gradients);
     b.head = &job.head;
     b.artificial = job.artificial;

@@ -16,6 +16,11 @@ enum { CUDA_WARP = 32, CUDA_MOST_WORKERS = 256 };
 enum { CUDA_PARTIAL_SUMS = 128 };
 #define CUDA_NOWHERE UINT32_MAX
 
+/* Products bring so much of two matrices to shared memory at once: values of k of 64 rows, or columns. There is room
+   for some such parts. */
+enum { CUDA_STAGE_DEPTH = 32, CUDA_STAGE_COLUMNS = 64 };
+enum { CUDA_STAGE_FLOATS = 2 * CUDA_STAGE_COLUMNS * (CUDA_STAGE_DEPTH + 4), CUDA_STAGE_PARTS = 3 };
+
 /* Floats from the beginning of the block's shared memory, or of the job's part of the device's memory. */
 struct cuda_place {
   uint32_t at; /* CUDA_NOWHERE: there is no such array */
@@ -94,6 +99,7 @@ struct cuda_prediction {
   uint32_t blocks, block_floats; /* floats of a block's part of the memory */
   const struct cuda_node *nodes;
   const struct cuda_edge *edges;
+  struct cuda_place stage; /* as in struct cuda_job */
   float *memory;
   float *weights; /* [floats] */
   struct cuda_rows rows;
@@ -122,7 +128,10 @@ struct cuda_job {
   const struct cuda_node *nodes;
   const struct cuda_edge *edges;
   const struct cuda_segment *segments;
-  float *memory;                                       /* of this job: where places that are not shared lie */
+  float *memory;             /* of this job: where places that are not shared lie */
+  struct cuda_place program; /* shared memory for all up to `program_bytes`, or CUDA_NOWHERE */
+  uint32_t program_bytes;    /* of what was copied: this job, its nodes, edges and segments */
+  struct cuda_place stage;   /* shared memory for products, or CUDA_NOWHERE */
   struct cuda_place weights, gradients, first, second; /* [floats] */
   float *kept;                                         /* [floats]: the weights to begin with, and then those to keep */
   float *average;                                      /* [floats]: weights averaged over the last epochs; or NULL */

@@ -8,11 +8,16 @@
 CUDA_PHASE void gather(const struct block &b, const struct cuda_rows &rows, const uint32_t *order, uint32_t begin,
                        uint32_t count) {
   const struct cuda_node &input = b.nodes[0];
+  const float *inputs = rows.inputs;
+  const uint32_t features = rows.features, ld = input.ld;
   float *to = at(b, input.value);
-  each_cell(count, rows.features, [&](uint32_t r, uint32_t f) {
-    const size_t row = order ? order[begin + r] : begin + r;
-    to[r * input.ld + f] = rows.inputs[row * rows.features + f];
-  });
+  each_with<4>(
+      count * features,
+      [=](uint32_t i) {
+        const size_t row = order ? order[begin + i / features] : begin + i / features;
+        return inputs[row * features + i % features];
+      },
+      [=](uint32_t i, float x) { to[i / features * ld + i % features] = x; });
   meet();
 }
 

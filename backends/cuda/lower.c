@@ -54,11 +54,26 @@ static void lower_network(struct cuda_program *program) {
           (struct cuda_edge){node->edges[e].source, node->edges[e].gradient, node->edges[e].first, node->edges[e].mask};
   }
   program->node_count = (uint32_t)plan->node_count;
+}
+
+/* The arrays that are trained; those that lie side by side and have the same L2 factor are one, unless each is clipped
+   by itself. What lies between them is 0, and so is its gradient. */
+static void lower_segments(struct cuda_program *program, const struct cpu_config *config) {
+  const struct cpu_plan *plan = program->plan;
+  size_t last = plan->segment_count; /* index of the one that was added last */
   for (size_t s = 0; s < plan->segment_count; s++) {
     const struct cpu_segment *segment = &plan->segments[s];
-    if (backend_cpu_steps(segment))
+    size_t end = segment->offset + segment->rows * segment->ld;
+    if (!backend_cpu_steps(segment))
+      continue;
+    struct cuda_segment *before = program->segments + program->segment_count - (program->segment_count > 0);
+    if (config->gradient_clip <= 0 && last + 1 == s && before->decay == segment->decay &&
+        segment->offset >= before->offset + before->size)
+      before->size = (uint32_t)(end - before->offset);
+    else
       program->segments[program->segment_count++] =
-          (struct cuda_segment){(uint32_t)segment->offset, (uint32_t)(segment->rows * segment->ld), segment->decay};
+          (struct cuda_segment){(uint32_t)segment->offset, (uint32_t)(end - segment->offset), segment->decay};
+    last = s;
   }
 }
 
@@ -68,6 +83,7 @@ struct placing {
   tutti_context *context;
   struct cuda_program *program;
   bool training, draws; /* for training; for predictions with dropout */
+  bool stages;          /* not all is shared: products go by way of shared memory */
   size_t limit;         /* floats of shared memory for arrays */
   size_t near, far;     /* floats used */
   struct cpu_array *values, *gradients, **order;
@@ -116,6 +132,12 @@ static void place_all(struct placing *p) {
   struct cuda_program *program = p->program;
   const struct cpu_plan *plan = program->plan;
   p->near = p->far = 0;
+  program->program = program->stage = (struct cuda_place){CUDA_NOWHERE, 0};
+  size_t words = backend_cuda_layout(program, 0).program / sizeof(float);
+  if (p->training && words <= p->limit)
+    program->program = fix(p, words);
+  if (p->stages && p->near + CUDA_STAGE_PARTS * CUDA_STAGE_FLOATS <= p->limit)
+    program->stage = fix(p, CUDA_STAGE_PARTS * CUDA_STAGE_FLOATS);
   for (size_t i = 0; i < plan->node_count; i++) {
     const struct cpu_node *node = &plan->nodes[i];
     struct cuda_node *to = &program->nodes[i];
@@ -161,17 +183,30 @@ static uint32_t workers_of(const struct cuda_device *device, const struct cpu_pl
   return workers < device->most_workers ? workers : device->most_workers;
 }
 
+/* In so much shared memory; not everything may lie there. Weights that predictions are made with do not. */
+static void place_within(struct placing *p, size_t shared) {
+  p->limit = shared / sizeof(float) - CUDA_STATE_FLOATS;
+  p->stages = !p->training;
+  place_all(p);
+  if (p->stages || p->far == 0)
+    return;
+  p->stages = true;
+  place_all(p);
+}
+
 /* The most blocks to a multiprocessor at which all arrays are shared, at first as many as have registers; where not
-   even a single block has room for all, two of them, each with the arrays that fit. */
+   even a single block has room for all, two of them, of all the threads that they can have, each with the arrays that
+   fit. */
 static void choose_places(struct placing *p, const struct cuda_device *device) {
   static const size_t blocks[] = {8, 4, 2, 1, 2};
   const size_t tries = sizeof blocks / sizeof blocks[0], registers = 512 / p->program->fit.workers;
   for (size_t i = 0; i < tries; i++) {
     if (blocks[i] > registers)
       continue;
+    if (i + 1 == tries)
+      p->program->fit.workers = device->most_workers;
     p->program->fit.shared = (uint32_t)shared_of(device, blocks[i]);
-    p->limit = p->program->fit.shared / sizeof(float) - CUDA_STATE_FLOATS;
-    place_all(p);
+    place_within(p, p->program->fit.shared);
     if (p->far == 0)
       break;
   }
@@ -223,13 +258,13 @@ enum tutti_status backend_cuda_lower(tutti_context *context, const struct cuda_d
   TUTTI_TRY_OUT(context, tutti_alloc(context, nodes, sizeof *p.gradients, &p.gradients));
   TUTTI_TRY_OUT(context, tutti_alloc(context, 2 * nodes, sizeof(struct cpu_array *), &p.order));
   lower_network(program);
+  lower_segments(program, config);
   program->averages = training && config->average > 0;
   TUTTI_TRY_OUT(context, lower_head(context, job, training, program));
   backend_cpu_find_lives(plan, training, p.values, p.gradients);
   if (like) {
     program->fit = *like;
-    p.limit = like->shared / sizeof(float) - CUDA_STATE_FLOATS;
-    place_all(&p);
+    place_within(&p, like->shared);
     program->far = p.far;
   } else {
     program->fit.workers = workers_of(device, plan, rows);

@@ -113,7 +113,7 @@ struct cuda_layout backend_cuda_layout(const struct cuda_program *program, size_
   l.nodes = lines(sizeof(struct cuda_job));
   l.edges = l.nodes + lines(program->node_count * sizeof *program->nodes);
   l.segments = l.edges + lines(program->edge_count * sizeof *program->edges);
-  l.box = l.segments + lines(program->segment_count * sizeof *program->segments);
+  l.program = l.box = l.segments + lines(program->segment_count * sizeof *program->segments);
   l.classes = l.box + lines(program->box ? 2 * program->features * sizeof *program->box : 0);
   l.keys = l.classes + lines(program->class_weights ? program->plan->outputs * sizeof *program->class_weights : 0);
   l.kept = l.keys + lines(program->draws * sizeof *program->keys);
@@ -133,6 +133,9 @@ void backend_cuda_place(const struct cuda_program *program, const struct cuda_la
   job->floats = (uint32_t)program->plan->floats;
   job->trained = (uint32_t)program->plan->trained;
   job->outputs = (uint32_t)program->plan->outputs;
+  job->program = program->program;
+  job->program_bytes = (uint32_t)l->program;
+  job->stage = program->stage;
   job->weights = program->weights;
   job->gradients = program->gradients;
   job->first = program->first;

@@ -5,7 +5,8 @@
 #define BACKEND_CUDA_NETWORK_CUH
 
 #include "elements.cuh"
-#include "warp_product.cuh"
+#include "staged_product.cuh"
+#include "thin_product.cuh"
 
 /* What a pass through the network is for. */
 struct pass {
@@ -17,27 +18,138 @@ struct pass {
   float share; /* of this batch in batch norm's running statistics; 0: as the layer has it */
 };
 
-/* Store a node's number, after its activation. */
-CPU_INLINE void put(const struct block &b, const struct cuda_node &node, uint32_t row, uint32_t column, float x) {
-  const uint32_t i = row * node.ld + column;
-  if (node.activation != TUTTI_ACTIVATION_LINEAR && node.activation != TUTTI_ACTIVATION_CRELU) {
-    float slope = 0;
-    x = activate(node.activation, x, &slope);
-    if (node.slope.at != CUDA_NOWHERE)
-      at(b, node.slope)[i] = slope;
+/* --- where numbers go --- */
+
+/* To a node's value, after its activation. */
+struct put_numbers {
+  float *value, *slope; /* slope: or NULL */
+  uint32_t activation, ld;
+
+  CUDA_METHOD void one(uint32_t row, uint32_t column, float x) const {
+    const uint32_t i = row * ld + column;
+    if (activation != TUTTI_ACTIVATION_LINEAR) {
+      float by = 0;
+      x = activate(activation, x, &by);
+      if (slope)
+        slope[i] = by;
+    }
+    value[i] = x;
   }
-  at(b, node.value)[i] = x;
+  /* Four of a row, padding among them. */
+  CUDA_METHOD void four_from(uint32_t i, float4 x) const {
+    if (activation != TUTTI_ACTIVATION_LINEAR) {
+      const struct activated made = activate_four(activation, x, slope != NULL);
+      x = make_float4(made.value[0], made.value[1], made.value[2], made.value[3]);
+      if (slope)
+        put_four(slope + i, make_float4(made.slope[0], made.slope[1], made.slope[2], made.slope[3]));
+    }
+    put_four(value + i, x);
+  }
+  template <int ROWS> CUDA_METHOD void tile(const struct spot &at, const float (&sum)[ROWS][4]) const {
+    CUDA_UNROLL
+    for (int r = 0; r < ROWS; r++)
+      if (at.row + r < at.m)
+        four_from((at.row + r) * ld + at.column, make_float4(sum[r][0], sum[r][1], sum[r][2], sum[r][3]));
+  }
+};
+
+CPU_INLINE struct put_numbers put_to(const struct block &b, const struct cuda_node &node) {
+  const bool none = node.activation == TUTTI_ACTIVATION_CRELU; /* whose layer does it by itself */
+  return {at(b, node.value), node.slope.at == CUDA_NOWHERE ? NULL : at(b, node.slope),
+          none ? (uint32_t)TUTTI_ACTIVATION_LINEAR : node.activation, node.ld};
+}
+
+/* To the gradient of weights. */
+struct keep_numbers {
+  float *to;
+  uint32_t ld;
+
+  CUDA_METHOD void one(uint32_t row, uint32_t column, float x) const { to[row * ld + column] = x; }
+  template <int ROWS> CUDA_METHOD void tile(const struct spot &at, const float (&sum)[ROWS][4]) const {
+    const bool inside[4] = {true, at.column + 1 < at.n, at.column + 2 < at.n, at.column + 3 < at.n};
+    CUDA_UNROLL
+    for (int r = 0; r < ROWS; r++)
+      if (at.row + r < at.m) /* what lies between rows stays 0 */
+        put_four(to + (at.row + r) * ld + at.column, make_float4(sum[r][0], inside[1] ? sum[r][1] : 0,
+                                                                 inside[2] ? sum[r][2] : 0, inside[3] ? sum[r][3] : 0));
+  }
+};
+
+/* To the gradient of a source, or added to it. */
+struct pull_numbers {
+  float *to;
+  const float *mask; /* the source's value, where its gradient is 0 unless that is positive; or NULL */
+  uint32_t ld, adds;
+
+  CUDA_METHOD float made(float x, float before, float value) const {
+    x = adds ? x + before : x;
+    return mask && !(value > 0) ? 0 : x;
+  }
+  CUDA_METHOD void one(uint32_t row, uint32_t column, float x) const {
+    const uint32_t i = row * ld + column;
+    to[i] = made(x, adds ? to[i] : 0, mask ? mask[i] : 0);
+  }
+  CUDA_METHOD float4 before(uint32_t i) const { return adds ? four(to + i) : make_float4(0, 0, 0, 0); }
+  CUDA_METHOD float4 value(uint32_t i) const { return mask ? four(mask + i) : make_float4(0, 0, 0, 0); }
+  CUDA_METHOD void four_from(uint32_t i, float4 x, float4 was, float4 v) const {
+    put_four(to + i,
+             make_float4(made(x.x, was.x, v.x), made(x.y, was.y, v.y), made(x.z, was.z, v.z), made(x.w, was.w, v.w)));
+  }
+  template <int ROWS> CUDA_METHOD void tile(const struct spot &at, const float (&sum)[ROWS][4]) const {
+    CUDA_UNROLL
+    for (int r = 0; r < ROWS; r++) {
+      const uint32_t first = (at.row + r) * ld + at.column;
+      float was[4], value[4]; /* all four are under way before one is written */
+      CUDA_UNROLL
+      for (int c = 0; c < 4; c++) {
+        const bool inside = at.row + r < at.m && at.column + c * at.step < at.n;
+        was[c] = adds && inside ? to[first + c * at.step] : 0;
+        value[c] = mask && inside ? mask[first + c * at.step] : 0;
+      }
+      CUDA_UNROLL
+      for (int c = 0; c < 4; c++)
+        if (at.row + r < at.m && at.column + c * at.step < at.n)
+          to[first + c * at.step] = made(sum[r][c], was[c], value[c]);
+    }
+  }
+};
+
+CPU_INLINE struct pull_numbers pull_to(const struct block &b, const struct cuda_edge &edge,
+                                       const struct cuda_node &source) {
+  return {at(b, source.gradient), edge.mask ? at(b, source.value) : NULL, source.ld, !edge.first};
 }
 
 /* --- products --- */
 
-/* store(row, column, start(column) + sum over k). TENSOR: by tensor cores. */
+/* What `start` gives a column + the sum over k. TENSOR: by tensor cores. The way depends on the sizes and on where the
+   matrices lie. */
 template <bool TENSOR, enum product_form FORM, typename Start, typename Store>
-CPU_INLINE void multiply_by(const struct product &p, Start start, Store store) {
-  if constexpr (TENSOR)
-    multiply_by_warps<FORM>(p, start, store);
-  else
-    multiply<FORM>(p, start, store);
+CPU_INLINE void multiply_by(const struct block &b, const struct product &p, const Start &start, const Store &store) {
+  const bool staged = b.stage != CUDA_NOWHERE && !(p.a_shared && p.b_shared);
+  if constexpr (TENSOR) {
+    if (staged)
+      multiply_staged_by_warps<FORM>(p, b.stage, start, store);
+    else
+      multiply_by_warps<FORM>(p, start, store);
+    return;
+  }
+  if (!staged)
+    return multiply<FORM>(p, start, store);
+  if constexpr (FORM == PRODUCT_OF_COLUMNS) {
+    if (p.k <= THIN_ROWS)
+      return multiply<FORM>(p, start, store);
+  } else if constexpr (FORM == PRODUCT_PLAIN) {
+    if (p.m == 1)
+      return multiply_thin_plain<1>(p, start, store);
+    if (p.m <= THIN_ROWS)
+      return multiply_thin_plain<THIN_ROWS>(p, start, store);
+  } else {
+    if (p.m == 1)
+      return multiply_thin_rows<1>(p, store);
+    if (p.m <= THIN_ROWS)
+      return multiply_thin_rows<THIN_ROWS>(p, store);
+  }
+  multiply_staged<FORM>(p, b.stage, start, store);
 }
 
 /* --- forward --- */
@@ -45,30 +157,51 @@ CPU_INLINE void multiply_by(const struct product &p, Start start, Store store) {
 template <bool TENSOR>
 CUDA_PHASE void forward_dense(const struct block &b, const struct cuda_node &node, uint32_t rows) {
   const struct cuda_node &source = b.nodes[b.edges[node.edge].source];
-  const struct product p = {
-      rows, node.width, node.inputs, source.ld, node.ldw, at(b, source.value), b.weights + node.weight};
+  const struct product p = {rows,
+                            node.width,
+                            node.inputs,
+                            source.ld,
+                            node.ldw,
+                            at(b, source.value),
+                            b.weights + node.weight,
+                            source.value.shared != 0,
+                            b.weights_shared};
   const float *bias = node.bias == CUDA_NOWHERE ? NULL : b.weights + node.bias;
-  multiply_by<TENSOR, PRODUCT_PLAIN>(
-      p, [=](uint32_t column) { return bias ? bias[column] : 0.0f; },
-      [&](uint32_t row, uint32_t column, float sum) { put(b, node, row, column, sum); });
+  multiply_by<TENSOR, PRODUCT_PLAIN>(b, p, from_bias{bias}, put_to(b, node));
 }
+
+CPU_INLINE float4 sum_of(float4 x, float4 y) { return make_float4(x.x + y.x, x.y + y.y, x.z + y.z, x.w + y.w); }
+CPU_INLINE float4 times(float4 x, float by) { return make_float4(x.x * by, x.y * by, x.z * by, x.w * by); }
 
 /* The sum of all inputs, times `factor`. */
 CUDA_PHASE void forward_sum(const struct block &b, const struct cuda_node &node, uint32_t rows, float factor) {
-  each_cell(rows, node.width, [&](uint32_t row, uint32_t column) {
-    float sum = 0;
-    for (uint32_t e = 0; e < node.edge_count; e++)
-      sum += at(b, b.nodes[b.edges[node.edge + e].source].value)[row * node.ld + column];
-    put(b, node, row, column, factor == 1 ? sum : sum * factor);
-  });
+  const auto value_of = [&](uint32_t e) -> const float * {
+    return e < node.edge_count ? at(b, b.nodes[b.edges[node.edge + e].source].value) : NULL;
+  };
+  const float *first = value_of(0), *second = value_of(1), *third = value_of(2);
+  const struct put_numbers to = put_to(b, node);
+  each_with<2>(
+      rows * to.ld / 4,
+      [&](uint32_t i) {
+        float4 sum = four(first + 4 * i);
+        if (second)
+          sum = sum_of(sum, four(second + 4 * i));
+        if (third)
+          sum = sum_of(sum, four(third + 4 * i));
+        for (uint32_t e = 3; e < node.edge_count; e++)
+          sum = sum_of(sum, four(value_of(e) + 4 * i));
+        return sum;
+      },
+      [&](uint32_t i, float4 sum) { to.four_from(4 * i, factor == 1 ? sum : times(sum, factor)); });
 }
 
 CUDA_PHASE void forward_concat(const struct block &b, const struct cuda_node &node, uint32_t rows) {
+  const struct put_numbers to = put_to(b, node);
   for (uint32_t e = 0, begin = 0; e < node.edge_count; e++) {
     const struct cuda_node &source = b.nodes[b.edges[node.edge + e].source];
     const float *x = at(b, source.value);
     each_cell(rows, source.width,
-              [&](uint32_t row, uint32_t column) { put(b, node, row, begin + column, x[row * source.ld + column]); });
+              [&](uint32_t row, uint32_t column) { to.one(row, begin + column, x[row * source.ld + column]); });
     begin += source.width;
   }
 }
@@ -76,10 +209,11 @@ CUDA_PHASE void forward_concat(const struct block &b, const struct cuda_node &no
 CUDA_PHASE void forward_crelu(const struct block &b, const struct cuda_node &node, uint32_t rows) {
   const struct cuda_node &source = b.nodes[b.edges[node.edge].source];
   const float *in = at(b, source.value);
+  const struct put_numbers to = put_to(b, node);
   each_cell(rows, source.width, [&](uint32_t row, uint32_t column) {
     const float x = in[row * source.ld + column];
-    put(b, node, row, column, x > 0 ? x : 0);
-    put(b, node, row, source.width + column, x < 0 ? -x : 0);
+    to.one(row, column, x > 0 ? x : 0);
+    to.one(row, source.width + column, x < 0 ? -x : 0);
   });
 }
 
@@ -123,8 +257,9 @@ CUDA_PHASE void forward_norm(const struct block &b, const struct cuda_node &node
     s[3 * node.ld + c] = parameter(b, node.bias, c, 0) - mean * scale;
   });
   meet();
+  const struct put_numbers to = put_to(b, node);
   each_cell(rows, node.width, [&](uint32_t row, uint32_t c) {
-    put(b, node, row, c, CUDA_FMA(x[row * source.ld + c], s[2 * node.ld + c], s[3 * node.ld + c]));
+    to.one(row, c, CUDA_FMA(x[row * source.ld + c], s[2 * node.ld + c], s[3 * node.ld + c]));
   });
 }
 
@@ -159,11 +294,17 @@ CUDA_PHASE void forward_drop(const struct block &b, const struct cuda_node &node
     });
     meet();
   }
+  const struct put_numbers to = put_to(b, node);
   each_cell(rows, node.width, [&](uint32_t row, uint32_t c) {
     const uint32_t entry = pass.one ? 0 : row;
     const float by = mask ? mask[paths ? entry : entry * node.ld + c] : 1;
-    put(b, node, row, c, by * x[row * source.ld + c]);
+    to.one(row, c, by * x[row * source.ld + c]);
   });
+}
+
+CUDA_PHASE void forward_zero(const struct block &b, const struct cuda_node &node, uint32_t rows) {
+  const struct put_numbers to = put_to(b, node);
+  each(rows * to.ld / 4, [&](uint32_t i) { to.four_from(4 * i, make_float4(0, 0, 0, 0)); });
 }
 
 CUDA_PHASE void forward(const struct block &b, uint32_t node_count, uint32_t rows, const struct pass &pass) {
@@ -192,7 +333,7 @@ CUDA_PHASE void forward(const struct block &b, uint32_t node_count, uint32_t row
         forward_sum(b, node, rows, 1);
       break;
     case TUTTI_OP_ZERO:
-      each_cell(rows, node.width, [&](uint32_t row, uint32_t column) { put(b, node, row, column, 0); });
+      forward_zero(b, node, rows);
       break;
     case TUTTI_OP_DROPOUT:
     case TUTTI_OP_DROP_PATH:
@@ -210,55 +351,89 @@ CUDA_PHASE void forward(const struct block &b, uint32_t node_count, uint32_t row
 
 /* --- backward --- */
 
-/* Write a number of a source's gradient, or add it. */
-CPU_INLINE void pull(const struct block &b, const struct cuda_edge &edge, const struct cuda_node &source, uint32_t row,
-                     uint32_t column, float g) {
-  const uint32_t i = row * source.ld + column;
-  float *to = at(b, source.gradient) + i;
-  if (!edge.first)
-    g += *to;
-  if (edge.mask && !(at(b, source.value)[i] > 0))
-    g = 0;
-  *to = g;
+/* The bias's: a thread takes a column. */
+CUDA_PHASE void backward_bias(const struct block &b, const struct cuda_node &node, uint32_t rows) {
+  const float *gradient = at(b, node.gradient);
+  float *to = b.gradients + node.bias;
+  const uint32_t ld = node.ld;
+  each(node.width, [=](uint32_t column) {
+    float sum = 0;
+    uint32_t r = 0;
+    for (; r + 8 <= rows; r += 8) {
+      float g[8];
+      CUDA_UNROLL
+      for (uint32_t i = 0; i < 8; i++)
+        g[i] = gradient[(r + i) * ld + column];
+      CUDA_UNROLL
+      for (uint32_t i = 0; i < 8; i++)
+        sum += g[i];
+    }
+    for (; r < rows; r++)
+      sum += gradient[r * ld + column];
+    to[column] = sum;
+  });
+}
+
+template <bool TENSOR>
+CUDA_PHASE void backward_weights(const struct block &b, const struct cuda_node &node, uint32_t rows) {
+  const struct cuda_node &source = b.nodes[b.edges[node.edge].source];
+  const struct product p = {node.inputs,
+                            node.width,
+                            rows,
+                            source.ld,
+                            node.ld,
+                            at(b, source.value),
+                            at(b, node.gradient),
+                            source.value.shared != 0,
+                            node.gradient.shared != 0};
+  const struct keep_numbers to = {b.gradients + node.weight, node.ldw};
+  multiply_by<TENSOR, PRODUCT_OF_COLUMNS>(b, p, from_zero{}, to);
+}
+
+template <bool TENSOR>
+CUDA_PHASE void backward_inputs(const struct block &b, const struct cuda_node &node, uint32_t rows) {
+  const struct cuda_edge &edge = b.edges[node.edge];
+  const struct cuda_node &source = b.nodes[edge.source];
+  const struct product p = {rows,
+                            node.inputs,
+                            node.width,
+                            node.ld,
+                            node.ldw,
+                            at(b, node.gradient),
+                            b.weights + node.weight,
+                            node.gradient.shared != 0,
+                            b.weights_shared};
+  multiply_by<TENSOR, PRODUCT_OF_ROWS>(b, p, from_zero{}, pull_to(b, edge, source));
 }
 
 template <bool TENSOR>
 CUDA_PHASE void backward_dense(const struct block &b, const struct cuda_node &node, uint32_t rows) {
-  const struct cuda_edge &edge = b.edges[node.edge];
-  const struct cuda_node &source = b.nodes[edge.source];
-  const float *gradient = at(b, node.gradient);
-  const auto nothing = [](uint32_t) { return 0.0f; };
-  if (!node.frozen) {
-    float *weights = b.gradients + node.weight;
-    const uint32_t ldw = node.ldw;
-    const struct product p = {node.inputs, node.width, rows, source.ld, node.ld, at(b, source.value), gradient};
-    multiply_by<TENSOR, PRODUCT_OF_COLUMNS>(
-        p, nothing, [=](uint32_t row, uint32_t column, float sum) { weights[row * ldw + column] = sum; });
-  }
+  if (!node.frozen)
+    backward_weights<TENSOR>(b, node, rows);
   if (!node.frozen && node.bias != CUDA_NOWHERE)
-    each(node.width, [&](uint32_t column) {
-      float sum = 0;
-      for (uint32_t r = 0; r < rows; r++)
-        sum += gradient[r * node.ld + column];
-      b.gradients[node.bias + column] = sum;
-    });
-  if (edge.gradient) {
-    const struct product p = {rows, node.inputs, node.width, node.ld, node.ldw, gradient, b.weights + node.weight};
-    multiply_by<TENSOR, PRODUCT_OF_ROWS>(
-        p, nothing, [&](uint32_t row, uint32_t column, float sum) { pull(b, edge, source, row, column, sum); });
-  }
+    backward_bias(b, node, rows);
+  if (b.edges[node.edge].gradient)
+    backward_inputs<TENSOR>(b, node, rows);
 }
 
 /* To every input, times `factor`. */
 CUDA_PHASE void backward_sum(const struct block &b, const struct cuda_node &node, uint32_t rows, float factor) {
+  struct three {
+    float4 x, was, value;
+  };
   const float *gradient = at(b, node.gradient);
   for (uint32_t e = 0; e < node.edge_count; e++) {
     const struct cuda_edge &edge = b.edges[node.edge + e];
     const struct cuda_node &source = b.nodes[edge.source];
-    if (edge.gradient && at(b, source.gradient) != gradient) /* a shared one is there already */
-      each_cell(rows, node.width, [&](uint32_t row, uint32_t column) {
-        pull(b, edge, source, row, column, factor * gradient[row * node.ld + column]);
-      });
+    if (!edge.gradient || at(b, source.gradient) == gradient) /* a shared one is there already */
+      continue;
+    const struct pull_numbers to = pull_to(b, edge, source);
+    each_with<1>(
+        rows * to.ld / 4,
+        [&](uint32_t i) -> struct three {
+          return {four(gradient + 4 * i), to.before(4 * i), to.value(4 * i)};
+        },
+        [&](uint32_t i, const struct three &of) { to.four_from(4 * i, times(of.x, factor), of.was, of.value); });
   }
 }
 
@@ -267,10 +442,11 @@ CUDA_PHASE void backward_concat(const struct block &b, const struct cuda_node &n
   for (uint32_t e = 0; e < node.edge_count; e++) {
     const struct cuda_edge &edge = b.edges[node.edge + e];
     const struct cuda_node &source = b.nodes[edge.source];
-    if (edge.gradient)
-      each_cell(rows, source.width, [&](uint32_t row, uint32_t column) {
-        pull(b, edge, source, row, column, gradient[row * node.ld + column]);
-      });
+    if (edge.gradient) {
+      const struct pull_numbers to = pull_to(b, edge, source);
+      each_cell(rows, source.width,
+                [&](uint32_t row, uint32_t column) { to.one(row, column, gradient[row * node.ld + column]); });
+    }
     gradient += source.width;
   }
 }
@@ -281,9 +457,10 @@ CUDA_PHASE void backward_crelu(const struct block &b, const struct cuda_node &no
   const float *in = at(b, source.value), *gradient = at(b, node.gradient);
   if (!edge.gradient)
     return;
+  const struct pull_numbers to = pull_to(b, edge, source);
   each_cell(rows, source.width, [&](uint32_t row, uint32_t column) {
     const float x = in[row * source.ld + column], *g = gradient + row * node.ld + column;
-    pull(b, edge, source, row, column, x > 0 ? *g : x < 0 ? -g[source.width] : 0);
+    to.one(row, column, x > 0 ? *g : x < 0 ? -g[source.width] : 0);
   });
 }
 
@@ -294,8 +471,9 @@ CUDA_PHASE void backward_drop(const struct block &b, const struct cuda_node &nod
   const bool paths = node.op == TUTTI_OP_DROP_PATH;
   if (!edge.gradient)
     return;
+  const struct pull_numbers to = pull_to(b, edge, source);
   each_cell(rows, node.width, [&](uint32_t row, uint32_t c) {
-    pull(b, edge, source, row, c, mask[paths ? row : row * node.ld + c] * gradient[row * node.ld + c]);
+    to.one(row, c, mask[paths ? row : row * node.ld + c] * gradient[row * node.ld + c]);
   });
 }
 
@@ -324,11 +502,29 @@ CUDA_PHASE void backward_norm(const struct block &b, const struct cuda_node &nod
   if (!edge.gradient)
     return;
   meet();
+  const struct pull_numbers to = pull_to(b, edge, source);
   each_cell(rows, node.width, [&](uint32_t row, uint32_t c) {
     const float apart = x[row * source.ld + c] - s[c], g = gradient[row * node.ld + c];
-    pull(b, edge, source, row, c,
-         CUDA_FMA(s[2 * node.ld + c], g, CUDA_FMA(s[4 * node.ld + c], apart, s[5 * node.ld + c])));
+    to.one(row, c, CUDA_FMA(s[2 * node.ld + c], g, CUDA_FMA(s[4 * node.ld + c], apart, s[5 * node.ld + c])));
   });
+}
+
+/* The gradient before a node's activation. */
+CUDA_PHASE void backward_activation(const struct block &b, const struct cuda_node &node, uint32_t rows) {
+  struct three {
+    float4 value, slope, gradient;
+  };
+  float *gradient = at(b, node.gradient);
+  const float *value = at(b, node.value), *slope = node.slope.at == CUDA_NOWHERE ? value : at(b, node.slope);
+  const uint32_t activation = node.activation;
+  each_with<1>(
+      rows * node.ld / 4,
+      [=](uint32_t i) -> struct three {
+        return {four(value + 4 * i), four(slope + 4 * i), four(gradient + 4 * i)};
+      },
+      [=](uint32_t i, const struct three &of) {
+        put_four(gradient + 4 * i, derive_four(activation, of.value, of.slope, of.gradient));
+      });
 }
 
 /* `all`: rows with the artificial ones, where most gradients are 0. */
@@ -338,13 +534,8 @@ CUDA_PHASE void backward(const struct block &b, uint32_t node_count, uint32_t al
     const uint32_t rows = node.artificial ? all : all - b.artificial;
     if (!node.needs_gradient || node.gradient.at == CUDA_NOWHERE || node.edge_count == 0)
       continue;
-    float *gradient = at(b, node.gradient);
     if (node.activation != TUTTI_ACTIVATION_CRELU && node.activation != TUTTI_ACTIVATION_LINEAR && !node.masked) {
-      const float *value = at(b, node.value), *slope = node.slope.at == CUDA_NOWHERE ? value : at(b, node.slope);
-      each_cell(rows, node.width, [&](uint32_t row, uint32_t column) {
-        const uint32_t k = row * node.ld + column;
-        gradient[k] = derive(node.activation, value[k], slope[k], gradient[k]);
-      });
+      backward_activation(b, node, rows);
       meet();
     }
     switch (node.op) {

@@ -538,10 +538,13 @@ static void close_pool(struct cuda_pool *pool) {
 
 static enum tutti_status run(struct cuda_pool *pool, struct cuda_device *device) {
   enum tutti_status status;
-  pool->host.mapped = true;
+  pool->memory.piece = (size_t)64 << 20; /* asking takes as long as some steps of a network */
+  pool->host = (struct cuda_arena){.piece = (size_t)16 << 20, .mapped = true};
   pool->grids = (struct cuda_grids){.device = device, .host = &pool->host};
   pool->changed = true;
   CUDA_TRY_OUT(pool->context, cudaStreamCreateWithFlags(&pool->copies, cudaStreamNonBlocking));
+  TUTTI_TRY_OUT(pool->context, backend_cuda_arena_prepare(pool->context, &pool->memory));
+  TUTTI_TRY_OUT(pool->context, backend_cuda_arena_prepare(pool->context, &pool->host));
   device->pool = pool;
   TUTTI_TRY_OUT(pool->context, attend(pool));
 out:

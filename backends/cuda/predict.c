@@ -20,6 +20,7 @@ enum tutti_status backend_cuda_prediction(tutti_context *context, const struct c
   what->outputs = (uint32_t)job->task->outputs;
   what->draws = program->draws;
   what->head = program->head;
+  what->stage = program->stage;
   what->most = CHUNK;
   what->blocks = (uint32_t)(chunks < most ? chunks : most);
   what->block_floats = (uint32_t)program->far;

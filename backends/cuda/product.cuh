@@ -1,5 +1,7 @@
-/* product.cuh - products of small matrices by one block. A thread computes tiles of up to 4 x 4 numbers from where the
-   matrices lie, each number by one sum in the order of k: so its bits depend neither on the tile nor on the threads. */
+/* product.cuh - products of small matrices by one block. A thread computes tiles of up to 4 x 4 numbers, each by one
+   sum in the order of k: so its bits depend neither on the tile nor on the threads. From where the matrices lie, if
+   that is shared memory; else by way of it (staged_product.cuh), or, for few rows, each weight read once
+   (thin_product.cuh). Each kind of product is a phase of its own, with registers of its own. */
 #ifndef BACKEND_CUDA_PRODUCT_CUH
 #define BACKEND_CUDA_PRODUCT_CUH
 
@@ -15,9 +17,15 @@ enum product_form {
 struct product {
   uint32_t m, n, k, lda, ldb;
   const float *a, *b;
+  bool a_shared, b_shared; /* whether they lie in shared memory */
 };
 
-CPU_INLINE float4 four(const float *p) { return *reinterpret_cast<const float4 *>(p); }
+/* A thread's numbers of a product [m][n]: rows from `row` on, and four columns, `step` apart. */
+struct spot {
+  uint32_t row, column, step, m, n;
+};
+
+/* What a product ends in has two functions: one(row, column, sum), and tile(spot, sums) of a thread's numbers. */
 
 /* sum[r][0 .. 3] += a[r] times the four numbers of b. */
 template <int ROWS> CPU_INLINE void add_outer(const float (&a)[ROWS], float4 b, float (&sum)[ROWS][4]) {
@@ -30,15 +38,15 @@ template <int ROWS> CPU_INLINE void add_outer(const float (&a)[ROWS], float4 b, 
   }
 }
 
-/* The tile at (row, column), for 4 values of k from `k` on, or for one. Rows and columns beyond the matrices read
-   numbers of the last ones, or padding, which end up in sums that nobody stores. */
-template <enum product_form FORM, int ROWS, int DEPTH>
+/* The tile at (row, column), its columns STEP apart, for 4 values of k from `k` on, or for one. Rows and columns beyond
+   the matrices read numbers of the last ones, or (STAGED) what lies there, which end up in sums that nobody stores. */
+template <enum product_form FORM, int ROWS, int DEPTH, int STEP, bool STAGED>
 CPU_INLINE void add_products(const struct product &p, uint32_t row, uint32_t column, uint32_t k,
                              float (&sum)[ROWS][4]) {
   float a[DEPTH][ROWS], b[DEPTH][4];
   CUDA_UNROLL
   for (int r = 0; r < ROWS; r++) {
-    const float *from = p.a + (row + r < p.m ? row + r : p.m - 1) * p.lda + k;
+    const float *from = p.a + (STAGED || row + r < p.m ? row + r : p.m - 1) * p.lda + k;
     if (FORM != PRODUCT_OF_COLUMNS && DEPTH == 4) {
       float4 x = four(from);
       a[0][r] = x.x, a[DEPTH > 1][r] = x.y, a[DEPTH / 2][r] = x.z, a[DEPTH - 1][r] = x.w;
@@ -66,7 +74,7 @@ CPU_INLINE void add_products(const struct product &p, uint32_t row, uint32_t col
   }
   CUDA_UNROLL
   for (int c = 0; c < 4 && FORM == PRODUCT_OF_ROWS; c++) {
-    const float *from = p.b + (column + c < p.n ? column + c : p.n - 1) * p.ldb + k;
+    const float *from = p.b + (STAGED || column + c * STEP < p.n ? column + c * STEP : p.n - 1) * p.ldb + k;
     if (DEPTH == 4) {
       float4 x = four(from);
       b[0][c] = x.x, b[DEPTH > 1][c] = x.y, b[DEPTH / 2][c] = x.z, b[DEPTH - 1][c] = x.w;
@@ -79,34 +87,57 @@ CPU_INLINE void add_products(const struct product &p, uint32_t row, uint32_t col
     add_outer<ROWS>(a[d], make_float4(b[d][0], b[d][1], b[d][2], b[d][3]), sum);
 }
 
+/* All values of k. */
+template <enum product_form FORM, int ROWS, int STEP, bool STAGED>
+CPU_INLINE void add_all(const struct product &p, uint32_t row, uint32_t column, float (&sum)[ROWS][4]) {
+  uint32_t k = 0;
+  CUDA_UNROLL_BY((STAGED ? 2 : 1))
+  for (; k + 4 <= p.k; k += 4)
+    add_products<FORM, ROWS, 4, STEP, STAGED>(p, row, column, k, sum);
+  CUDA_UNROLL_BY(1)
+  for (; k < p.k; k++)
+    add_products<FORM, ROWS, 1, STEP, STAGED>(p, row, column, k, sum);
+}
+
+/* What sums begin with: 0, or a number of each column. */
+struct from_zero {
+  CUDA_METHOD float one(uint32_t) const { return 0; }
+  CUDA_METHOD float4 quad(uint32_t) const { return make_float4(0, 0, 0, 0); }
+};
+struct from_bias {
+  const float *bias; /* or NULL */
+
+  CUDA_METHOD float one(uint32_t column) const { return bias ? bias[column] : 0; }
+  CUDA_METHOD float4 quad(uint32_t column) const { return bias ? four(bias + column) : make_float4(0, 0, 0, 0); }
+};
+
+/* Beyond the matrix nothing begins. */
+template <int ROWS, typename Start>
+CPU_INLINE void begin_sums(const struct spot &at, const Start &start, float (&sum)[ROWS][4]) {
+  float4 x = make_float4(0, 0, 0, 0);
+  if (at.column < at.n)
+    x = start.quad(at.column);
+  CUDA_UNROLL
+  for (int r = 0; r < ROWS; r++)
+    sum[r][0] = x.x, sum[r][1] = x.y, sum[r][2] = x.z, sum[r][3] = x.w;
+}
+
 template <enum product_form FORM, int ROWS, typename Start, typename Store>
-CPU_INLINE void multiply_tiles(const struct product &p, Start start, Store store) {
+CUDA_PHASE void multiply_tiles(const struct product &p, const Start &start, const Store &store) {
   const uint32_t across = (p.n + 3) / 4, tiles = (p.m + ROWS - 1) / ROWS * across;
   for (uint32_t t = threadIdx.x; t < tiles; t += CUDA_WORKERS) {
-    const uint32_t row = t / across * ROWS, column = t % across * 4;
+    const struct spot at = {t / across * ROWS, t % across * 4, 1, p.m, p.n};
     float sum[ROWS][4];
-    CUDA_UNROLL
-    for (int c = 0; c < 4; c++)
-      CUDA_UNROLL
-    for (int r = 0; r < ROWS; r++)
-      sum[r][c] = column + c < p.n ? start(column + c) : 0;
-    uint32_t k = 0;
-    for (; k + 4 <= p.k; k += 4)
-      add_products<FORM, ROWS, 4>(p, row, column, k, sum);
-    for (; k < p.k; k++)
-      add_products<FORM, ROWS, 1>(p, row, column, k, sum);
-    CUDA_UNROLL
-    for (int r = 0; r < ROWS; r++)
-      CUDA_UNROLL
-    for (int c = 0; c < 4; c++)
-      if (row + r < p.m && column + c < p.n)
-        store(row + r, column + c, sum[r][c]);
+    begin_sums(at, start, sum);
+    add_all<FORM, ROWS, 1, false>(p, at.row, at.column, sum);
+    store.tile(at, sum);
   }
 }
 
-/* store(row, column, start(column) + sum over k). Large tiles load less, small ones keep more threads busy. */
+/* What `start` gives a column + the sum over k, from where the matrices lie. Large tiles load less, small ones keep
+   more threads busy. */
 template <enum product_form FORM, typename Start, typename Store>
-CPU_INLINE void multiply(const struct product &p, Start start, Store store) {
+CPU_INLINE void multiply(const struct product &p, const Start &start, const Store &store) {
   if ((p.m + 3) / 4 * ((p.n + 3) / 4) >= CUDA_WORKERS)
     multiply_tiles<FORM, 4>(p, start, store);
   else

@@ -27,13 +27,55 @@ CUDA_PHASE struct cpu_update update_of(const struct cpu_config &config, uint64_t
   return u;
 }
 
+/* The rule for all numbers of an array, by all threads together. A thread takes some at once, so that all that it loads is
+   under way before it stores. */
+template <bool FIRST, bool SECOND, typename Rule>
+CPU_INLINE void sweep(uint32_t count, float *weights, const float *gradients, float *first, float *second, Rule rule) {
+  constexpr uint32_t AT_ONCE = 8;
+  for (uint32_t begin = threadIdx.x; begin < count; begin += AT_ONCE * CUDA_WORKERS) {
+    float w[AT_ONCE], g[AT_ONCE], m[AT_ONCE], v[AT_ONCE];
+    CUDA_UNROLL
+    for (uint32_t d = 0; d < AT_ONCE; d++) {
+      const uint32_t at = begin + d * CUDA_WORKERS, i = at < count ? at : begin;
+      w[d] = weights[i];
+      g[d] = gradients[i];
+      m[d] = FIRST ? first[i] : 0;
+      v[d] = SECOND ? second[i] : 0;
+    }
+    CUDA_UNROLL
+    for (uint32_t d = 0; d < AT_ONCE; d++) {
+      CUDA_KEEP(w[d]);
+      CUDA_KEEP(g[d]);
+      CUDA_KEEP(m[d]);
+      CUDA_KEEP(v[d]);
+    }
+    rule(AT_ONCE, w, g, m, v);
+    CUDA_UNROLL
+    for (uint32_t d = 0; d < AT_ONCE; d++) {
+      const uint32_t i = begin + d * CUDA_WORKERS;
+      if (i < count) {
+        weights[i] = w[d];
+        if (FIRST)
+          first[i] = m[d];
+        if (SECOND)
+          second[i] = v[d];
+      }
+    }
+  }
+}
+
 CPU_INLINE void update_weights(const struct cpu_config &config, const struct cpu_update &u, uint32_t count,
                                float *weights, const float *gradients, float *first, float *second) {
   switch (config.optimiser) {
 #define UPDATE(id, name)                                                                                               \
-  case CPU_##id:                                                                                                       \
-    update_##name(&u, count, weights, weights, gradients, first, second);                                              \
-    break;
+  case CPU_##id: {                                                                                                     \
+    constexpr struct cpu_rule rule = rule_##name();                                                                    \
+    sweep<rule.first, rule.second>(count, weights, gradients, first, second,                                           \
+                                   [&](uint32_t numbers, float *w, const float *g, float *m, float *v) {               \
+                                     update_##name(&u, numbers, w, w, g, m, v);                                        \
+                                   });                                                                                 \
+    break;                                                                                                             \
+  }
     CPU_OPTIMISER_LIST(UPDATE)
 #undef UPDATE
   }

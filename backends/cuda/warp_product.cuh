@@ -104,36 +104,58 @@ CPU_INLINE void add_tile(const struct product &p, struct lane lane, uint32_t row
   }
 }
 
+CPU_INLINE struct lane this_lane(void) { return {threadIdx.x % CUDA_WARP / 4, threadIdx.x % 4}; }
+
+/* A warp's tile at (row, column): what its sums begin with, */
+template <typename Start>
+CPU_INLINE void begin_tile(const struct product &p, uint32_t column, const Start &start, float (&sum)[4][4]) {
+  CUDA_UNROLL
+  for (uint32_t j = 0; j < 4; j++)
+    CUDA_UNROLL
+  for (uint32_t e = 0; e < 4; e++) {
+    const uint32_t c = column + 8 * j + 2 * this_lane().t + e % 2;
+    sum[j][e] = c < p.n ? start.one(c) : 0;
+  }
+}
+
+/* all values of k, */
+template <enum product_form FORM>
+CPU_INLINE void add_tiles(const struct product &p, uint32_t row, uint32_t column, float (&sum)[4][4]) {
+  const struct lane lane = this_lane();
+  uint32_t k = 0;
+  meet_warp();
+  for (; k + TILE_DEPTH <= p.k; k += TILE_DEPTH)
+    add_tile<FORM, true>(p, lane, row, column, k + 4 * lane.t, sum);
+  if (k < p.k)
+    add_tile<FORM, false>(p, lane, row, column, k + 4 * lane.t, sum);
+}
+
+/* and where they end. */
+template <typename Store>
+CPU_INLINE void store_tile(const struct product &p, uint32_t row, uint32_t column, const float (&sum)[4][4],
+                           const Store &store) {
+  const struct lane lane = this_lane();
+  CUDA_UNROLL
+  for (uint32_t j = 0; j < 4; j++)
+    CUDA_UNROLL
+  for (uint32_t e = 0; e < 4; e++) {
+    const uint32_t r = row + lane.g + e / 2 * 8, c = column + 8 * j + 2 * lane.t + e % 2;
+    if (r < p.m && c < p.n)
+      store.one(r, c, sum[j][e]);
+  }
+}
+
 /* As multiply() does it, but for the rounding of what is multiplied. */
 template <enum product_form FORM, typename Start, typename Store>
-CPU_INLINE void multiply_by_warps(const struct product &p, Start start, Store store) {
+CUDA_PHASE void multiply_by_warps(const struct product &p, const Start &start, const Store &store) {
   const uint32_t across = (p.n + TILE_COLUMNS - 1) / TILE_COLUMNS;
   const uint32_t tiles = (p.m + TILE_ROWS - 1) / TILE_ROWS * across;
-  const struct lane lane = {threadIdx.x % CUDA_WARP / 4, threadIdx.x % 4};
   for (uint32_t tile = threadIdx.x / CUDA_WARP; tile < tiles; tile += CUDA_WORKERS / CUDA_WARP) {
     const uint32_t row = tile / across * TILE_ROWS, column = tile % across * TILE_COLUMNS;
     float sum[4][4];
-    CUDA_UNROLL
-    for (uint32_t j = 0; j < 4; j++)
-      CUDA_UNROLL
-    for (uint32_t e = 0; e < 4; e++) {
-      const uint32_t c = column + 8 * j + 2 * lane.t + e % 2;
-      sum[j][e] = c < p.n ? start(c) : 0;
-    }
-    meet_warp();
-    uint32_t k = 0;
-    for (; k + TILE_DEPTH <= p.k; k += TILE_DEPTH)
-      add_tile<FORM, true>(p, lane, row, column, k + 4 * lane.t, sum);
-    if (k < p.k)
-      add_tile<FORM, false>(p, lane, row, column, k + 4 * lane.t, sum);
-    CUDA_UNROLL
-    for (uint32_t j = 0; j < 4; j++)
-      CUDA_UNROLL
-    for (uint32_t e = 0; e < 4; e++) {
-      const uint32_t r = row + lane.g + e / 2 * 8, c = column + 8 * j + 2 * lane.t + e % 2;
-      if (r < p.m && c < p.n)
-        store(r, c, sum[j][e]);
-    }
+    begin_tile(p, column, start, sum);
+    add_tiles<FORM>(p, row, column, sum);
+    store_tile(p, row, column, sum, store);
   }
 }
 

@@ -30,7 +30,11 @@ def options_of(description):
     parser.add_argument("--image-rows", type=int, default=5000)
     parser.add_argument("--image-epochs", type=int, default=2)
     parser.add_argument("--image-batch", type=int, default=100)
+    parser.add_argument("--peer-steps", type=int, default=0, metavar="N",
+                        help="time at most so many steps of each network that the peer trains by itself, and count as many seconds for each of its others")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="of our backend")
+    parser.add_argument("--image-set", action="append", default=[], metavar="NAME=VALUE", help="of our backend, for images in place of --set")
+    parser.add_argument("--only", choices=["mixed", "alike", "images"], help="one of the comparisons")
     parser.add_argument("--backend", default="cuda")
     parser.add_argument("--plugins", metavar="FOLDER", help="of an emulated GPU: BUILD/tests/cuda/.libs")
     parser.add_argument("--rounds", type=int, default=1)
@@ -69,7 +73,7 @@ class Program:
 
     def __init__(self, options, rows=None):
         self.command = [options.program, "--backend", options.backend]
-        for value in options.set:
+        for value in options.image_set if rows is None else options.set:
             self.command += ["--set", value]
         if options.plugins:
             self.command += ["--plugins", options.plugins]

@@ -91,37 +91,65 @@ def wait(torch, device):
         torch.cuda.synchronize()
 
 
-def one_by_one(torch, device, members, rows):
-    """(seconds, steps, mean loss of the last epoch) of networks trained one after the other."""
+class Clock:
+    """Seconds of steps that one network takes after the other; with `most`, of so many at most, warm, and as long for each of the others."""
+
+    def __init__(self, torch, device, most):
+        self.torch, self.device, self.most, self.seconds = torch, device, most, 0.0
+
+    def run(self, steps, step):
+        """Call step() `steps` times, or `most` times."""
+        count = min(steps, self.most) if self.most else steps
+        for _ in range(min(2, steps - count)):
+            step()
+        wait(self.torch, self.device)
+        begin = time.perf_counter()
+        for _ in range(count):
+            step()
+        wait(self.torch, self.device)
+        self.seconds += (time.perf_counter() - begin) * steps / count
+
+
+def batches(torch, device, rows, batch, epochs):
+    """The rows of each step, shuffled in each epoch."""
+    for _ in range(epochs):
+        yield from torch.randperm(rows, device=device).split(batch)
+
+
+def one_by_one(torch, device, members, rows, most):
+    """(seconds, steps, mean loss of the last epoch, or step) of networks trained one after the other."""
     x, y = (torch.tensor(part, device=device) for part in (rows[:, :-1], rows[:, -1:]))
     steps, losses = 0, []
 
-    def train(member, epochs):
-        done = 0
+    def train(member, clock):
         network = network_of(torch, member["network"]["layers"]).to(device)
         if sum(p.numel() for p in network.parameters()) != member["parameters"]:
             raise SystemExit(f"{member['parameters']} parameters here, others in PyTorch: these are two networks")
         optimiser = optimiser_of(torch, member["optimiser"], network.parameters(), member["learning_rate"])
-        for _ in range(epochs):
-            total = torch.zeros((), device=device)
-            for batch in torch.randperm(len(x), device=device).split(member["batch_size"]):
-                loss = likelihood(torch, network(x[batch]), y[batch])
-                optimiser.zero_grad(set_to_none=True)
-                loss.backward()
-                optimiser.step()
-                total += loss.detach() * len(batch)
-                done += 1
-        return done, total / len(x)
+        epoch_steps = -(-len(x) // member["batch_size"])
+        picked = batches(torch, device, len(x), member["batch_size"], member["epochs"])
+        told = []
 
-    train({**members[0], "batch_size": len(x)}, 1)
-    wait(torch, device)
-    begin = time.perf_counter()
+        def step():
+            batch = next(picked)
+            loss = likelihood(torch, network(x[batch]), y[batch])
+            optimiser.zero_grad(set_to_none=True)
+            loss.backward()
+            optimiser.step()
+            told.append(loss.detach() * len(batch))
+            if len(told) > epoch_steps:
+                told.pop(0)
+
+        clock.run(epoch_steps * member["epochs"], step)
+        return epoch_steps * member["epochs"], float(sum(told)) / min(len(x), len(told) * member["batch_size"])
+
+    train({**members[0], "batch_size": len(x), "epochs": 3}, Clock(torch, device, 0))
+    clock = Clock(torch, device, most)
     for member in members:
-        done, loss = train(member, member["epochs"])
+        done, loss = train(member, clock)
         steps += done
-        losses.append(float(loss))
-    wait(torch, device)
-    return time.perf_counter() - begin, steps, statistics.fmean(losses)
+        losses.append(loss)
+    return clock.seconds, steps, statistics.fmean(losses)
 
 
 def all_by_vmap(torch, device, members, rows):
@@ -175,7 +203,7 @@ def images_one_by_one(torch, device, options):
     batch, rows = options.image_batch, options.image_rows // options.image_batch * options.image_batch
     x = torch.randn(rows, 3, options.size, options.size, device=device).to(memory_format=torch.channels_last)
     labels = torch.randint(0, 10, (rows,), device=device)
-    losses, steps, seconds = [], 0, 0.0
+    losses, steps, clock = [], 0, Clock(torch, device, options.peer_steps)
     for seed in range(options.images):
         torch.manual_seed(seed)
         network = torch_network(setting, draw_genotype(seed)).to(device).to(memory_format=torch.channels_last)
@@ -206,19 +234,20 @@ def images_one_by_one(torch, device, options):
                 graph.replay()
                 return captured
 
-        wait(torch, device)
-        begin = time.perf_counter()
-        for _ in range(options.image_epochs):
-            total = torch.zeros((), device=device)
-            for picked in torch.randperm(rows, device=device).split(batch):
-                inputs.copy_(x[picked])
-                wanted.copy_(labels[picked])
-                total += again().detach() * batch
-                steps += 1
-        losses.append(float(total / rows))
-        wait(torch, device)
-        seconds += time.perf_counter() - begin
-    return seconds, steps, statistics.fmean(losses)
+        picked = batches(torch, device, rows, batch, options.image_epochs)
+        told = []
+
+        def take():
+            chosen = next(picked)
+            inputs.copy_(x[chosen])
+            wanted.copy_(labels[chosen])
+            told.append(again().detach().clone())
+
+        count = options.image_epochs * (rows // batch)
+        clock.run(count, take)
+        steps += count
+        losses.append(float(sum(told[-(rows // batch):])) / min(len(told), rows // batch))
+    return clock.seconds, steps, statistics.fmean(losses)
 
 
 def compare(what, options, ours, theirs, peer):
@@ -241,15 +270,21 @@ def main():
         return 77
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     peer = f"PyTorch {torch.__version__} ({device.type})"
-    for name, rows in tables(options):
+    scaled = f" ({options.peer_steps} steps of each timed)" if options.peer_steps else ""
+    only = options.only
+    for name, rows in tables(options) if only != "images" else []:
         program = Program(options, rows)
         pool = ["--networks", options.networks, "--epochs", options.epochs, "--batch", options.batch]
-        members = program.run("--describe", *pool)
-        compare(f"a pool of {len(members)} AutoDEUQ networks, {name}, {len(rows)} rows", options, lambda: program.run(*pool),
-                lambda: one_by_one(torch, device, members, rows), f"{peer}, one after the other")
-        alike = program.run("--describe", "--alike", *pool)
-        compare(f"{len(alike)} networks of one architecture, {name}, {len(rows)} rows", options, lambda: program.run("--alike", *pool),
-                lambda: all_by_vmap(torch, device, alike, rows), f"{peer}, torch.func vmap")
+        if only != "alike":
+            members = program.run("--describe", *pool)
+            compare(f"a pool of {len(members)} AutoDEUQ networks, {name}, {len(rows)} rows", options, lambda: program.run(*pool),
+                    lambda: one_by_one(torch, device, members, rows, options.peer_steps), f"{peer}, one after the other{scaled}")
+        if only != "mixed":
+            alike = program.run("--describe", "--alike", *pool)
+            compare(f"{len(alike)} networks of one architecture, {name}, {len(rows)} rows", options, lambda: program.run("--alike", *pool),
+                    lambda: all_by_vmap(torch, device, alike, rows), f"{peer}, torch.func vmap")
+    if only in ("mixed", "alike"):
+        return 0
     rows = options.image_rows // options.image_batch * options.image_batch
     genotypes = [text_of(draw_genotype(seed)) for seed in range(options.images)]
     program = Program(options)
@@ -257,7 +292,7 @@ def main():
             "--batch", options.image_batch, "--epochs", options.image_epochs, *genotypes]
     compare(f"a pool of {options.images} networks of {options.cells} DARTS cells x {options.channels} channels", options,
             lambda: program.run(*pool), lambda: images_one_by_one(torch, device, options),
-            f"{peer}, channels last, bf16, one after the other")
+            f"{peer}, channels last, bf16, one after the other{scaled}")
     return 0
 
 

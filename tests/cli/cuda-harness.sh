@@ -1,10 +1,14 @@
 # cuda-harness.sh - sourced by the tests of backend cuda on an emulated GPU: runs that are killed, that lose their device,
-# and that stand beside backend cpu's.
+# and that stand beside backend cpu's. With TUTTI_TEST_CUDA=device they use the backend of this build, and the device of this
+# machine; what only an emulated one does is left out.
 # shellcheck shell=bash
 . "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
 emulated=$TUTTI_TEST_BUILDDIR/tests/cuda/.libs
-[ -e "$emulated/backend-cuda.so" ] || { echo "skipped: no C++ compiler to emulate a GPU with"; exit 77; }
-export TUTTI_PLUGIN_PATH=$emulated:$TUTTI_PLUGIN_PATH
+on_device() { [ "${TUTTI_TEST_CUDA-}" = device ]; }
+if ! on_device; then
+  [ -e "$emulated/backend-cuda.so" ] || { echo "skipped: no C++ compiler to emulate a GPU with"; exit 77; }
+  export TUTTI_PLUGIN_PATH=$emulated:$TUTTI_PLUGIN_PATH
+fi
 
 # wait_for_trial FOLDER: until a first network of the run in the folder is trained, or 20 seconds.
 wait_for_trial() {
@@ -36,9 +40,13 @@ expect_same() {
 }
 
 # run_torn ARGUMENT...: the same run by two workers, of which each trains several networks at once, killed once it has
-# some, and resumed.
+# some, and resumed. A device has done it before it can be killed: there both runs train for torn_epochs.
 run_torn() {
   local manager
+  if on_device; then
+    set -- "$@" --set "hyperparameters.epochs=$torn_epochs"
+    run_whole "$(compgen -G "whole/trials/*/validation.npy" | wc -l)" "$@"
+  fi
   what="tutti run, killed"
   rm -rf torn
   "$TUTTI_PROGRAM" run "$@" --set backend.plugin=cuda --workers 2 --out torn >/dev/null 2>&1 &

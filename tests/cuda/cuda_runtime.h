@@ -11,7 +11,8 @@
    driver; CUDA_VISIBLE_DEVICES chooses among them), TUTTI_EMULATED_MAJOR (9, of the compute capability),
    TUTTI_EMULATED_MEMORY (1024 MiB), TUTTI_EMULATED_TAKEN (0 MiB, by other programs), TUTTI_EMULATED_SEED (1, of the
    order of fibers), TUTTI_EMULATED_THREADS (64, the most of a block that compute), TUTTI_EMULATED_BLOCKS (2, to a
-   multiprocessor), TUTTI_EMULATED_GRAPHS (1; 0: nothing can be captured; -1: no library's work),
+   multiprocessor), TUTTI_EMULATED_SHARED (228 KiB of shared memory there), TUTTI_EMULATED_GRAPHS (1; 0: nothing can be
+   captured; -1: no library's work),
    TUTTI_EMULATED_RACES (fail: a launch that races fails, where the process would end; races.c),
    TUTTI_EMULATED_FAULT (set: a launch fails; a path: a kernel that begins or runs fails when that file is there,
    which it removes), TUTTI_EMULATED_LOG (a file that each process which begins with a device adds a line to: the

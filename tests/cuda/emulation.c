@@ -77,10 +77,10 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
     *value = (int)setting("TUTTI_EMULATED_MAJOR", 9);
     break;
   case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
-    *value = 228 << 10;
+    *value = (int)setting("TUTTI_EMULATED_SHARED", 228) << 10;
     break;
   case cudaDevAttrMaxSharedMemoryPerBlockOptin:
-    *value = 227 << 10;
+    *value = (int)(setting("TUTTI_EMULATED_SHARED", 228) - 1) << 10;
     break;
   case cudaDevAttrReservedSharedMemoryPerBlock:
     *value = 1 << 10;

@@ -1,4 +1,4 @@
-/* cuda_sides.c - backend cuda on an emulated GPU and backend cpu, side by side. */
+/* cuda_sides.c - backend cuda on an emulated GPU, or on a device, and backend cpu, side by side. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,6 +30,16 @@ void make_cuda_again(const char *section) {
   make_side(&cuda, section, "cuda");
 }
 
+bool on_device(void) {
+  const char *where = getenv("TUTTI_TEST_CUDA");
+  return where && strcmp(where, "device") == 0;
+}
+
+void needs_emulation(void) {
+  if (on_device())
+    skip();
+}
+
 void emulate(const char *name, const char *value) {
   assert_int_equal(value ? setenv(name, value, 1) : unsetenv(name), 0);
 }
@@ -40,7 +50,8 @@ void open_sides(void (*make_task)(enum tutti_op head), enum tutti_op head) {
   (void)snprintf(emulated, sizeof emulated, "%s/%s/.libs", getenv("TUTTI_TEST_BUILDDIR"), emulated_build);
   OK(tutti_context_create(&context));
   OK(tutti_plugin_scan_with(context, getenv("TUTTI_PROGRAM")));
-  OK(tutti_plugin_path_add(context, emulated));
+  if (!on_device())
+    OK(tutti_plugin_path_add(context, emulated));
   make_task(head);
   OK(tutti_host_create(context, &facts, &host));
   make_side(&cpu, "cpu", "cpu");

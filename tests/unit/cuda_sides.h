@@ -1,4 +1,5 @@
-/* cuda_sides.h - backend cuda on an emulated GPU and backend cpu, side by side: what tests of both engines share. */
+/* cuda_sides.h - backend cuda on an emulated GPU and backend cpu, side by side: what tests of both engines share.
+   With TUTTI_TEST_CUDA=device it is the backend of this build on the device of this machine. */
 #ifndef TESTS_UNIT_CUDA_SIDES_H
 #define TESTS_UNIT_CUDA_SIDES_H
 
@@ -37,7 +38,11 @@ void close_sides(void);
 void make_side(struct side *side, const char *section, const char *plugin);
 /* Another instance of backend cuda, for an emulated machine that has changed. */
 void make_cuda_again(const char *section);
-/* Set the environment of the emulated machine; NULL: unset it. */
+/* Whether backend cuda is not emulated. */
+bool on_device(void);
+/* Skip the test where backend cuda is not emulated: it wants a fault, or a memory of its own size. */
+void needs_emulation(void);
+/* Set the environment of the emulated machine; NULL: unset it. A device does not look at it. */
 void emulate(const char *name, const char *value);
 
 /* Parameters as "name=value ...", the same for all. */

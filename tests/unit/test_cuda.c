@@ -391,6 +391,42 @@ static void test_pool(void **state) {
   emulate("TUTTI_EMULATED_THREADS", NULL);
 }
 
+/* --- arrays that have no room in shared memory --- */
+
+/* Widths that fill no tile, a mask, a gradient of two parts; weights that a device with little shared memory leaves in
+   its own. */
+static tutti_network *wide_network(void) {
+  tutti_network *network;
+  uint32_t first, second, third, sum;
+  OK(tutti_network_create(context, task.input, &network));
+  OK(tutti_network_add_dense(context, network, NULL, 0, 161, TUTTI_ACTIVATION_SWISH, &first));
+  OK(tutti_network_add_dense(context, network, NULL, first, 133, TUTTI_ACTIVATION_RELU, &second));
+  OK(tutti_network_add_dense(context, network, NULL, second, 161, TUTTI_ACTIVATION_LINEAR, &third));
+  OK(tutti_network_add(context, network, TUTTI_OP_ADD, NULL, 2, (const uint32_t[]){first, third}, NULL, &sum));
+  OK(tutti_network_add_dense(context, network, NULL, sum, 70, TUTTI_ACTIVATION_TANH, &sum));
+  OK(tutti_network_add_head(context, network, sum, &task));
+  return network;
+}
+
+/* Products go by way of shared memory; those of one row, of up to four, and of more have ways of their own. */
+static void test_far(void **state) {
+  static const int batches[] = {1, 3, 6, 21, 0};
+  (void)state;
+  emulate("TUTTI_EMULATED_SHARED", "130");
+  emulate("TUTTI_EMULATED_THREADS", "256");
+  tutti_network *network = wide_network();
+  for (size_t i = 0; i < sizeof batches / sizeof batches[0]; i++) {
+    char training[128];
+    (void)snprintf(training, sizeof training, "epochs=3 batch_size=%d learning_rate=0.0003 l2=1e-4", batches[i]);
+    configure(training);
+    make_cuda_again("far");
+    compare(training, network, i, 1e-5);
+  }
+  tutti_network_destroy(network);
+  emulate("TUTTI_EMULATED_SHARED", NULL);
+  emulate("TUTTI_EMULATED_THREADS", NULL);
+}
+
 /* --- forty --- */
 
 enum { FORTY = 40 };
@@ -510,6 +546,7 @@ static void test_refused(void **state) {
 static void test_no_memory(void **state) {
   struct tutti_outcome outcome = {.size = sizeof outcome};
   (void)state;
+  needs_emulation();
   configure("epochs=1");
   tutti_network *network = hand_made(60000);
   struct tutti_job job = job_of(&cuda, network, 1);
@@ -531,6 +568,7 @@ static void test_waves(void **state) {
   const struct tutti_job *pointers[3];
   unsigned ends[3] = {0};
   (void)state;
+  needs_emulation();
   configure("epochs=1 batch_size=0");
   tutti_network *network = hand_made(3000);
   for (size_t i = 0; i < 3; i++) {
@@ -556,6 +594,7 @@ static void test_waves(void **state) {
 static void test_broken_kernel(void **state) {
   struct tutti_outcome outcome = {.size = sizeof outcome};
   (void)state;
+  needs_emulation();
   configure("epochs=2");
   tutti_network *network = hand_made(4);
   struct tutti_job job = job_of(&cuda, network, 1);
@@ -579,6 +618,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_average_differs, begin, end),
       cmocka_unit_test_setup_teardown(test_draws, begin, end),
       cmocka_unit_test_setup_teardown(test_pool, begin, end),
+      cmocka_unit_test_setup_teardown(test_far, begin, end),
       cmocka_unit_test_setup_teardown(test_forty, begin, end),
       cmocka_unit_test_setup_teardown(test_queue, begin, end),
       cmocka_unit_test_setup_teardown(test_stopped, begin, end),

@@ -471,6 +471,7 @@ static void test_stream_lost(void **state) {
   char path[] = "/tmp/tutti-fault-XXXXXX";
   int descriptor = mkstemp(path);
   (void)state;
+  needs_emulation();
   assert_true(descriptor >= 0 && close(descriptor) == 0 && unlink(path) == 0);
   emulate("TUTTI_EMULATED_FAULT", path);
   make_coming("epochs=24 batch_size=8", "epochs=2 batch_size=16", 8, false);
@@ -531,6 +532,7 @@ static void test_stream_diverged(void **state) {
 static void test_stream_no_memory(void **state) {
   struct tutti_outcome outcome = {.size = sizeof outcome};
   (void)state;
+  needs_emulation();
   configure("epochs=1");
   tutti_network *network = hand_made(400);
   struct tutti_job job = job_of(&cuda, network, 1);
@@ -551,6 +553,7 @@ static void test_stream_waits(void **state) {
   const struct tutti_job *pointers[3];
   unsigned ends[3] = {0};
   (void)state;
+  needs_emulation();
   configure("epochs=1 batch_size=0");
   tutti_network *network = hand_made(6);
   for (size_t i = 0; i < 3; i++) {
@@ -582,6 +585,7 @@ static void take_memory(struct coming *taken, size_t number) {
 
 static void test_stream_taken_memory(void **state) {
   (void)state;
+  needs_emulation();
   make_coming("epochs=24 batch_size=8", "epochs=1 batch_size=8", 3, false);
   configure("epochs=1 batch_size=0");
   coming_add(&coming, job_of(&cuda, hand_made(120), 4));
@@ -603,6 +607,7 @@ static void test_stream_broken_kernel(void **state) {
   struct tutti_outcome *outcomes[2] = {&together[0], &together[1]};
   unsigned ends[2] = {0};
   (void)state;
+  needs_emulation();
   configure("epochs=2");
   tutti_network *network = hand_made(4);
   struct tutti_job job = job_of(&cuda, network, 1);

@@ -1,0 +1,180 @@
+/* staged_product.cuh - products whose matrices lie in the device's memory. The block computes tiles of up to 64 x 64
+   numbers; of what they need, 32 values of k at a time come to shared memory, and the next ones are on their way while
+   these are multiplied. Each number is one sum in the order of k, as in product.cuh and warp_product.cuh. */
+#ifndef BACKEND_CUDA_STAGED_PRODUCT_CUH
+#define BACKEND_CUDA_STAGED_PRODUCT_CUH
+
+#include "warp_product.cuh"
+
+/* A part of a matrix by rows: 32 values of k and 4 floats more, so that rows begin in different banks. By columns: 32
+   rows of 64. */
+constexpr uint32_t STAGE_DEPTH = CUDA_STAGE_DEPTH, STAGE_COLUMNS = CUDA_STAGE_COLUMNS, STAGE_ROW = STAGE_DEPTH + 4,
+                   STAGE_ACROSS = STAGE_COLUMNS / 4;
+
+/* Rows of a tile, if each thread has so many. */
+CPU_INLINE uint32_t tile_rows(uint32_t rows) { return rows * CUDA_WORKERS / STAGE_ACROSS; }
+
+/* Where a part of a product is: of the tile at (row, column), the k values from `k` on. Parts of a tile come one after
+   the other. */
+struct part_place {
+  uint32_t row, column, k;
+};
+template <typename Place> CPU_INLINE void next_tile(const struct product &p, uint32_t rows, Place &at) {
+  at.column += STAGE_COLUMNS;
+  if (at.column < p.n)
+    return;
+  at.column = 0;
+  at.row += rows;
+}
+CPU_INLINE void go_on(const struct product &p, uint32_t rows, struct part_place &at) {
+  at.k += STAGE_DEPTH;
+  if (at.k < p.k)
+    return;
+  at.k = 0;
+  next_tile(p, rows, at);
+}
+
+CPU_INLINE void bring_four(bool shared, float *to, const float *from) {
+  if (shared)
+    put_four(to, four(from));
+  else
+    copy_four(to, from);
+}
+
+/* Begin to bring `depth` values of k from `k` on, of `count` rows of a matrix from `first` on, which lies by rows; */
+CPU_INLINE void bring_rows(const float *matrix, uint32_t ld, bool shared, uint32_t first, uint32_t count, uint32_t k,
+                           uint32_t depth, float *to) {
+  constexpr uint32_t QUADS = STAGE_DEPTH / 4;
+  const uint32_t quad = threadIdx.x % QUADS * 4;
+  const float *from = matrix + first * ld + k + quad;
+  if (quad >= depth)
+    return;
+  for (uint32_t row = threadIdx.x / QUADS; row < count; row += CUDA_WORKERS / QUADS)
+    bring_four(shared, to + row * STAGE_ROW + quad, from + row * ld);
+}
+
+/* or of columns, of one that lies by columns. */
+CPU_INLINE void bring_columns(const float *matrix, uint32_t ld, bool shared, uint32_t first, uint32_t count, uint32_t k,
+                              uint32_t depth, float *to) {
+  constexpr uint32_t QUADS = STAGE_COLUMNS / 4;
+  const uint32_t quad = threadIdx.x % QUADS * 4;
+  const float *from = matrix + k * ld + first + quad;
+  if (quad >= count)
+    return;
+  for (uint32_t row = threadIdx.x / QUADS; row < depth; row += CUDA_WORKERS / QUADS)
+    bring_four(shared, to + row * STAGE_COLUMNS + quad, from + row * ld);
+}
+
+CPU_INLINE uint32_t at_most(uint32_t count, uint32_t most) { return count < most ? count : most; }
+
+template <enum product_form FORM>
+CPU_INLINE void bring_part(const struct product &p, uint32_t rows, const struct part_place &at, float *to) {
+  float *b = to + STAGE_COLUMNS * STAGE_ROW;
+  if (at.row < p.m) {
+    const uint32_t depth = at_most(p.k - at.k, STAGE_DEPTH), m = at_most(p.m - at.row, rows),
+                   n = at_most(p.n - at.column, STAGE_COLUMNS);
+    if constexpr (FORM == PRODUCT_OF_COLUMNS)
+      bring_columns(p.a, p.lda, p.a_shared, at.row, m, at.k, depth, to);
+    else
+      bring_rows(p.a, p.lda, p.a_shared, at.row, m, at.k, depth, to);
+    if constexpr (FORM == PRODUCT_OF_ROWS)
+      bring_rows(p.b, p.ldb, p.b_shared, at.column, n, at.k, depth, b);
+    else
+      bring_columns(p.b, p.ldb, p.b_shared, at.column, n, at.k, depth, b);
+  }
+  end_copies();
+}
+
+/* For all tiles: begin(tile); add(part) for all parts of its matrices, as they lie in shared memory; and end(tile). Two
+   parts are on their way while one is multiplied, also from one tile to the next. */
+template <enum product_form FORM, typename Begin, typename Add, typename End>
+CPU_INLINE void each_part(const struct product &p, uint32_t rows, uint32_t stage, Begin begin, Add add, End end) {
+  CUDA_SHARED(shared); /* the compiler has to see that it is */
+  float *parts = (float *)shared + stage;
+  struct part_place ahead = {0, 0, 0};
+  uint32_t turn = 0, next = 2;
+  for (uint32_t part = 0; part < 2; part++, go_on(p, rows, ahead))
+    bring_part<FORM>(p, rows, ahead, parts + part * CUDA_STAGE_FLOATS);
+  CUDA_UNROLL_BY(1)
+  for (struct spot tile = {0, 0, 1, p.m, p.n}; tile.row < p.m; next_tile(p, rows, tile)) {
+    begin(tile);
+    CUDA_UNROLL_BY(1)
+    for (uint32_t k = 0; k < p.k; k += STAGE_DEPTH) {
+      await_copies();
+      meet();
+      bring_part<FORM>(p, rows, ahead, parts + next * CUDA_STAGE_FLOATS);
+      go_on(p, rows, ahead);
+      const float *a = parts + turn * CUDA_STAGE_FLOATS;
+      add(product{at_most(p.m - tile.row, rows), at_most(p.n - tile.column, STAGE_COLUMNS),
+                  at_most(p.k - k, STAGE_DEPTH), FORM == PRODUCT_OF_COLUMNS ? STAGE_COLUMNS : STAGE_ROW,
+                  FORM == PRODUCT_OF_ROWS ? STAGE_ROW : STAGE_COLUMNS, a, a + STAGE_COLUMNS * STAGE_ROW, true, true});
+      turn = turn < 2 ? turn + 1 : 0;
+      next = next < 2 ? next + 1 : 0;
+    }
+    end(tile);
+  }
+  meet(); /* the parts are used no more */
+}
+
+template <enum product_form FORM, int ROWS, typename Start, typename Store>
+CUDA_PHASE void multiply_staged_tiles(const struct product &p, uint32_t stage, const Start &start, const Store &store) {
+  /* Columns of a thread are apart where B lies by rows, so that its rows lie in different banks. */
+  constexpr uint32_t STEP = FORM == PRODUCT_OF_ROWS ? STAGE_ACROSS : 1;
+  const uint32_t rows = tile_rows(ROWS), row = threadIdx.x / STAGE_ACROSS * ROWS,
+                 column = threadIdx.x % STAGE_ACROSS * (STEP == 1 ? 4 : 1);
+  struct spot at;
+  bool mine;
+  float sum[ROWS][4];
+  each_part<FORM>(
+      p, rows, stage,
+      [&](const struct spot &tile) {
+        at = {tile.row + row, tile.column + column, STEP, p.m, p.n};
+        mine = at.row < p.m && at.column < p.n;
+        begin_sums(at, start, sum);
+      },
+      [&](const struct product &part) {
+        if (!mine)
+          return;
+        add_all<FORM, ROWS, STEP, true>(part, row, column, sum);
+      },
+      [&](const struct spot &) {
+        if (mine)
+          store.tile(at, sum);
+      });
+}
+
+/* What `start` gives a column + the sum over k. Where a tile of 64 rows would be empty for the most part, tiles have
+   16. */
+template <enum product_form FORM, typename Start, typename Store>
+CPU_INLINE void multiply_staged(const struct product &p, uint32_t stage, const Start &start, const Store &store) {
+  if (p.m > tile_rows(1))
+    multiply_staged_tiles<FORM, 4>(p, stage, start, store);
+  else
+    multiply_staged_tiles<FORM, 1>(p, stage, start, store);
+}
+
+/* The same by tensor cores: two warps side by side have a tile's columns. */
+template <enum product_form FORM, typename Start, typename Store>
+CUDA_PHASE void multiply_staged_by_warps(const struct product &p, uint32_t stage, const Start &start,
+                                         const Store &store) {
+  const uint32_t warp = threadIdx.x / CUDA_WARP, row = warp / 2 * TILE_ROWS, column = warp % 2 * TILE_COLUMNS;
+  bool mine;
+  float sum[4][4];
+  each_part<FORM>(
+      p, tile_rows(4), stage,
+      [&](const struct spot &tile) {
+        mine = tile.row + row < p.m && tile.column + column < p.n;
+        begin_tile(p, tile.column + column, start, sum);
+      },
+      [&](const struct product &part) {
+        if (!mine)
+          return;
+        add_tiles<FORM>(part, row, column, sum);
+      },
+      [&](const struct spot &tile) {
+        if (mine)
+          store_tile(p, tile.row + row, tile.column + column, sum, store);
+      });
+}
+
+#endif
