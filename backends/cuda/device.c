@@ -3,6 +3,8 @@
 #include "cuda_impl.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { OLDEST = 8 };      /* the first compute capability that the kernels are compiled for */
 enum { MOST_BLOCKS = 8 }; /* of 256 threads to a multiprocessor */
@@ -13,6 +15,12 @@ enum tutti_status backend_cuda_status(tutti_context *context, cudaError_t error,
   (void)cudaGetLastError(); /* said here, and not again by who asks for it next */
   return TUTTI_FAIL(context, error == cudaErrorMemoryAllocation ? TUTTI_ERROR_MEMORY : TUTTI_ERROR_IO,
                     "CUDA: %s (error %d in %.40s)", cudaGetErrorString(error), (int)error, doing);
+}
+
+/* With CUDA_LAUNCH_BLOCKING=1 the host waits for each kernel, and kernels wait for the host. */
+static bool waits_for_kernels(void) {
+  const char *text = getenv("CUDA_LAUNCH_BLOCKING");
+  return text && *text && strcmp(text, "0") != 0;
 }
 
 bool backend_cuda_available(char *why, size_t why_size) {
@@ -27,6 +35,9 @@ bool backend_cuda_available(char *why, size_t why_size) {
   } else if (cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0) != cudaSuccess || major < OLDEST) {
     (void)snprintf(why, why_size, "the CUDA device has compute capability %d.x, and %d.0 or later is needed", major,
                    OLDEST);
+  } else if (waits_for_kernels()) {
+    (void)snprintf(why, why_size,
+                   "CUDA_LAUNCH_BLOCKING is set: the host would wait for kernels that wait for the host; unset it");
   } else {
     return true;
   }

@@ -160,10 +160,18 @@ static void begin_on_lane(struct stream_trials *pool, struct stream_lane *lane, 
   }
 }
 
+/* Is a lane free whose libraries have their memory? */
+static bool has_open_lane(const struct stream_trials *pool) {
+  for (size_t i = 0; i < STREAM_LANES; i++)
+    if (!pool->lanes[i].trial && pool->lanes[i].library)
+      return true;
+  return false;
+}
+
 /* Something for a free lane. */
 static enum tutti_status fill(struct stream_trials *pool, struct stream_lane *lane) {
   struct stream_trial *trial = pool->waiting;
-  if (trial && !pool->room)
+  if (trial && (!pool->room || (!lane->library && has_open_lane(pool))))
     return TUTTI_OK;
   pool->waiting = NULL;
   if (trial) {

@@ -69,6 +69,8 @@ if ! on_device; then
   done
   TUTTI_EMULATED_MAJOR=7 tutti run "$recipe" "${small[@]}" --set backend.plugin=cuda --out none
   expect_err "compute capability 7.x, and 8.0 or later is needed"
+  CUDA_LAUNCH_BLOCKING=1 tutti run "$recipe" "${small[@]}" --set backend.plugin=cuda --out none
+  expect_err "CUDA_LAUNCH_BLOCKING is set"
   TUTTI_EMULATED_DEVICES=0 tutti doctor
   expect_code 0
   expect_out "backend-cuda.so lacks something here: " "no CUDA device" "0 of them do not work"

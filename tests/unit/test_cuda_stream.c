@@ -546,13 +546,12 @@ static void test_stream_no_memory(void **state) {
   tutti_network_destroy(network);
 }
 
-/* Jobs that the device has no room for at once wait for others to end. */
-static void test_stream_waits(void **state) {
+/* Jobs that a device like this has no room for at once wait for others to end. */
+static void wait_for_room(const char *name, const char *value) {
   struct tutti_outcome together[3], *outcomes[3];
   struct tutti_job jobs[3];
   const struct tutti_job *pointers[3];
   unsigned ends[3] = {0};
-  (void)state;
   needs_emulation();
   configure("epochs=1 batch_size=0");
   tutti_network *network = hand_made(6);
@@ -563,9 +562,9 @@ static void test_stream_waits(void **state) {
     outcomes[i] = &together[i];
     pointers[i] = &jobs[i];
   }
-  emulate("TUTTI_EMULATED_MEMORY", "20"); /* cuBLAS alone has 8 for each */
+  emulate(name, value);
   OK(tutti_backend_train_many(context, cuda.backend, 3, pointers, outcomes, count_end, ends));
-  emulate("TUTTI_EMULATED_MEMORY", NULL);
+  emulate(name, NULL);
   for (size_t i = 0; i < 3; i++) {
     if (together[i].state != TUTTI_STATE_FINISHED)
       fail_msg("job %zu: %s", i, together[i].failure);
@@ -573,6 +572,17 @@ static void test_stream_waits(void **state) {
     tutti_tensors_destroy(together[i].weights);
   }
   tutti_network_destroy(network);
+}
+
+static void test_stream_waits(void **state) {
+  (void)state;
+  wait_for_room("TUTTI_EMULATED_MEMORY", "20"); /* cuBLAS alone has 8 for each */
+}
+
+/* cuBLAS, which takes memory of its own, says that it found none. */
+static void test_stream_library_memory(void **state) {
+  (void)state;
+  wait_for_room("TUTTI_EMULATED_HANDLES", "1");
 }
 
 /* Memory that other programs take in the middle: a network that finds none waits for others to end, and fails with
@@ -664,6 +674,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_stream_diverged, begin, end),
       cmocka_unit_test_setup_teardown(test_stream_no_memory, begin, end),
       cmocka_unit_test_setup_teardown(test_stream_waits, begin, end),
+      cmocka_unit_test_setup_teardown(test_stream_library_memory, begin, end),
       cmocka_unit_test_setup_teardown(test_stream_taken_memory, begin, end),
       cmocka_unit_test_setup_teardown(test_stream_broken_kernel, begin, end),
       cmocka_unit_test_setup_teardown(test_stream_refused, begin, end),
