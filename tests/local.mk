@@ -21,6 +21,7 @@ EXTRA_DIST += %D%/experiments/autodeuq-uci.tsv
 EXTRA_DIST += %D%/experiments/bo-regret.sh
 EXTRA_DIST += %D%/experiments/calibration.sh
 EXTRA_DIST += %D%/experiments/cluster.sh
+EXTRA_DIST += %D%/experiments/cuda-device.sh
 EXTRA_DIST += %D%/experiments/kill-and-resume.sh
 EXTRA_DIST += %D%/experiments/forest-vs-sklearn.txt
 EXTRA_DIST += %D%/experiments/nasbot-tables.sh

@@ -40,10 +40,20 @@ static bool is_told(const struct cuda_work *work) {
   return __atomic_load_n(&work->report->number, __ATOMIC_ACQUIRE) > 0;
 }
 
+static bool is_begun(const struct cuda_work *work) {
+  return __atomic_load_n(&work->report->begun, __ATOMIC_ACQUIRE) > 0;
+}
+
+/* A block that has not begun by then waits for room: those that have nothing to do make it. */
+static const double begins_within = 0.01; /* seconds */
+
 static enum tutti_status wait_for(struct cuda_pool *pool, struct answering *a) {
+  const double since = tutti_clock();
   while (!is_told(&a->work) && !a->work.ended) {
     backend_cuda_pool_answer(pool);
     backend_cuda_pool_look(pool);
+    if (!is_begun(&a->work) && tutti_clock() - since > begins_within)
+      backend_cuda_grids_end_idle(&pool->grids);
     backend_cuda_wait();
   }
   if (!is_told(&a->work))

@@ -22,9 +22,9 @@ enum { WORKSPACE_LIMIT = 1 << 29 };
 static enum tutti_status dnn_status(tutti_context *context, cudnnStatus_t error, const char *doing) {
   if (error == CUDNN_STATUS_SUCCESS)
     return TUTTI_OK;
-  return TUTTI_FAIL(
-      context, error == CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED ? TUTTI_ERROR_MEMORY : TUTTI_ERROR_IO,
-      "cuDNN: %s (error %d in %.40s)", cudnnGetErrorString(error), (int)error, doing);
+  return TUTTI_FAIL(context,
+                    error == CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED ? TUTTI_ERROR_MEMORY : TUTTI_ERROR_IO,
+                    "cuDNN: %s (error %d in %.40s)", cudnnGetErrorString(error), (int)error, doing);
 }
 #define DNN_TRY(context, call) TUTTI_TRY(context, dnn_status(context, call, #call))
 
