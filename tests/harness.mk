@@ -52,8 +52,9 @@ dist-files:
 .PHONY: dist-files smallcheck bigcheck check-programs bench bench-all storm power fuzz fuzz-programs
 smallcheck: all-am
 	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(unit_tests)'
+# With more random networks than usual beside backend cpu's.
 bigcheck: all-am
-	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(check_tests) $(big_tests) $(big_scripts)'
+	TUTTI_TEST_NETWORKS=$${TUTTI_TEST_NETWORKS:-40} $(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(check_tests) $(big_tests) $(big_scripts)'
 check-programs: all-am $(check_LIBRARIES) $(check_LTLIBRARIES) $(check_PROGRAMS)
 # The fuzz targets with libFuzzer, in a build of their own: make fuzz SECONDS=60 TARGETS="ini csv" CORPUS=/tmp/corpus.
 SECONDS = 60

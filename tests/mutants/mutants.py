@@ -216,7 +216,7 @@ class Copy:
             self.copy_build()
         if not self.make("all"):
             sys.exit(f"the copy does not build: see {self.folder}.log")
-        printed = subprocess.run(["make", "-s", "test-environment"], cwd=self.build, stdout=subprocess.PIPE, text=True, check=True)
+        printed = subprocess.run(["make", "-s", "--no-print-directory", "test-environment"], cwd=self.build, stdout=subprocess.PIPE, text=True, check=True)
         self.environment = dict(os.environ, **dict(line.split("=", 1) for line in printed.stdout.splitlines()))
         self.environment["TUTTI_TEST_FIRST"] = "yes"
         self.environment["TMPDIR"] = f"{self.folder}-tmp"
