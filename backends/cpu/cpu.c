@@ -82,12 +82,37 @@ static enum tutti_status check_storage(tutti_context *context, const struct tutt
   return TUTTI_OK;
 }
 
+/* Products in bfloat16 are of tables alone. */
+static enum tutti_status check_precision(tutti_context *context, const struct tutti_job *job) {
+  const struct cpu_config *config = job->config;
+  struct tutti_shape input = tutti_network_layer(job->network, 0)->shape;
+  if (config->precision == CPU_TF32)
+    return TUTTI_FAIL(
+        context, TUTTI_ERROR_USAGE,
+        "backend.precision = tf32: processors do not have it, only backend cuda; take float32 or bfloat16");
+  if (config->precision == CPU_FLOAT32)
+    return TUTTI_OK;
+  if (config->optimiser == CPU_LBFGS)
+    return TUTTI_FAIL(
+        context, TUTTI_ERROR_USAGE,
+        "backend.precision = bfloat16: optimiser = lbfgs needs a loss that is as smooth as floats can be, "
+        "and this rounds it; leave one of the two out");
+  if (input.height != 1 || input.width != 1)
+    return TUTTI_FAIL(
+        context, TUTTI_ERROR_USAGE,
+        "backend.precision = bfloat16: backend cpu has it for networks of tables alone, and the inputs are "
+        "images of %d x %d pixels; take float32 or storage = half, or backend cuda",
+        input.height, input.width);
+  return TUTTI_OK;
+}
+
 /* Check what a hand-made job could get wrong and the kernels could not survive. */
 static enum tutti_status backend_check_cpu(void *self, tutti_context *context, const struct tutti_job *job) {
   if (!job->network)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "backend cpu trains networks, and this job has none");
   TUTTI_TRY(context, check_augmentation(context, job));
   TUTTI_TRY(context, check_storage(context, job));
+  TUTTI_TRY(context, check_precision(context, job));
   TUTTI_TRY(context, backend_cpu_lbfgs_check(context, job));
   TUTTI_TRY(context, backend_cpu_draws_check(context, job));
   size_t layers = tutti_network_layers(job->network);

@@ -7,6 +7,7 @@
    storage.c  values that lie in 16 bits
    view.c     what ops on images read
    product.c  products of a backward pass, and large ones
+   bfloat.c, tiles.c  products in bfloat16, and the processor's units for them
    team.c     threads that share a step
    step.c     forward and backward through the plan
    conv.c     convolutions, and those that have no file of their own
@@ -80,7 +81,7 @@ struct cpu_config {
   double lbfgs_tolerance;
   int64_t prediction_draws;
   int storage;
-  int precision; /* backend cuda's alone: CPU_FLOAT32 elsewhere */
+  int precision;
 };
 
 /* The attributes of a layer that ops use. Attributes that an op does not have change nothing. */
@@ -184,6 +185,7 @@ struct cpu_scratch {
   float *transposed;                 /* [units][ld of the inputs]: weights, all or CPU_GEMM_DEPTH units of them */
   float *row;                        /* [ld] */
   float *pack;                       /* [CPU_LARGE_PACK], if there are large products */
+  float *bfloat;                     /* [CPU_BFLOAT_PACK], if products are in bfloat16 */
   struct cpu_ahead ahead;
 };
 
@@ -212,7 +214,9 @@ struct cpu_plan {
   size_t artificial;      /* NOMU: artificial points after the rows of a step */
   double norm_share;      /* of a batch in batch norm's running statistics; 0: each layer's momentum */
   bool halves;            /* this pass stores the values of half nodes in 16 bits */
-  bool slopes;            /* for gradients in the inputs alone; the weights are another plan's */
+  /* Products of training passes, of numbers rounded to bfloat16; NULL: they are in float32. */
+  cpu_bfloat_function *gemm_bfloat;
+  bool slopes; /* for gradients in the inputs alone; the weights are another plan's */
   float *arena, *weights, *gradients;
   float *other;          /* [floats]: a second place for weights, when training */
   struct cpu_team *team; /* shares the work of a step; NULL: nobody does */
@@ -245,6 +249,16 @@ size_t backend_cpu_block(const struct cpu_plan *plan, const struct cpu_node *nod
 /* Rows that are predicted at once: enough to fill the tiles, few enough to stay in cache. */
 enum { CPU_EVALUATION_ROWS = 256, CPU_EVALUATION_IMAGES = 16 };
 size_t backend_cpu_evaluation_rows(const tutti_network *network);
+
+/* --- bfloat.c --- */
+
+/* A product in bfloat16 (struct cpu_bfloat). */
+void backend_cpu_multiply_bfloat(const struct cpu_plan *plan, const struct cpu_gemm *product, size_t columns);
+
+/* --- tiles.c --- */
+
+/* gemm_bfloat on the processor's units for tiles; NULL: it has none, or the system does not give them to this process. */
+cpu_bfloat_function *backend_cpu_tiles(void);
 
 /* --- storage.c --- */
 

@@ -46,6 +46,32 @@ struct cpu_gemm {
   struct cpu_ahead *ahead;
 };
 
+/* Products in bfloat16 (bfloat_impl.h): 16 rows of 16 pairs, in floats; values of k and columns that are packed at once,
+   and the floats that all of that takes. */
+enum {
+  CPU_TILE = 16,
+  CPU_TILE_FLOATS = CPU_TILE * CPU_TILE,
+  CPU_BFLOAT_DEPTH = 512,
+  CPU_BFLOAT_COLUMNS = 256,
+  CPU_BFLOAT_PACK_A = CPU_BFLOAT_DEPTH * CPU_TILE,
+  CPU_BFLOAT_PACK = CPU_BFLOAT_PACK_A + CPU_BFLOAT_DEPTH / 2 * CPU_BFLOAT_COLUMNS
+};
+
+/* sums[down][across][16][16] (+)= A B for one or two tiles down and across; tiles along k lie side by side, and those of
+   the next row of A, or column of B, `next` floats on. */
+struct cpu_tiles {
+  bool starts; /* from what is in the sums */
+  size_t down, across, depth;
+  const float *a, *b;
+  size_t a_next, b_next;
+};
+struct cpu_bfloat {
+  const struct cpu_gemm *product; /* as of gemm(), n a multiple of 16; no `more`, no `mask_sum`, nothing ahead */
+  size_t columns;                 /* of B that lie in memory, if it is transposed; the others are 0 */
+  float *a, *b;                   /* [CPU_BFLOAT_PACK_A], and what is left of CPU_BFLOAT_PACK */
+};
+typedef void cpu_bfloat_function(const struct cpu_bfloat *work);
+
 /* A Gaussian head's constants. */
 struct cpu_gaussian {
   float scale, floor;
@@ -137,6 +163,8 @@ struct cpu_kernels {
   /* A part of a large product, n a multiple of 16 and at most CPU_LARGE_COLUMNS; pack[CPU_LARGE_PACK]. The same bits as
      gemm. */
   void (*gemm_large)(const struct cpu_gemm *product, float *pack);
+  /* A product of A and B rounded to bfloat16. */
+  cpu_bfloat_function *gemm_bfloat;
   /* out[columns][ldo] = in[rows][ldi]'; columns of `out` up to the next multiple of 16 are zeroed. */
   void (*transpose)(size_t rows, size_t columns, const float *in, size_t ldi, float *out, size_t ldo);
   /* out[n] = sum over the rows of in[rows][ld], n a multiple of 8. */

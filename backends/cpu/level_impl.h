@@ -10,9 +10,14 @@
 #define CPU_LANES 4
 #endif
 
+/* A file for one kind of processor may name more. */
+#ifndef CPU_MORE_INSTRUCTIONS
+#define CPU_MORE_INSTRUCTIONS ""
+#endif
+
 #if CPU_LANES == 16
 #define CPU_OF_LEVEL(name) name##_avx512
-#define CPU_INSTRUCTIONS "avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl"
+#define CPU_INSTRUCTIONS "avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl" CPU_MORE_INSTRUCTIONS
 #elif CPU_LANES == 8
 #define CPU_OF_LEVEL(name) name##_avx2
 #define CPU_INSTRUCTIONS "avx2,fma,f16c"

@@ -120,6 +120,7 @@ static void fix_scratch(struct memory_builder *b) {
   fix(b, s.patches, &to->patches);
   fix(b, s.weights, &to->weights);
   fix(b, s.pack, &to->pack);
+  fix(b, plan->gemm_bfloat ? CPU_BFLOAT_PACK : 0, &to->bfloat);
   if (!b->training)
     return;
   fix(b, s.gradient, &to->gradient);
@@ -266,6 +267,10 @@ static enum tutti_status plan_create(tutti_context *context, const struct cpu_ke
   struct cpu_plan *plan;
   TUTTI_TRY(context, backend_cpu_plan_describe(context, network, task, rows, purpose, &plan));
   plan->kernels = kernels;
+  if (purpose->bfloat)
+    plan->gemm_bfloat = backend_cpu_tiles();
+  if (purpose->bfloat && !plan->gemm_bfloat)
+    plan->gemm_bfloat = kernels->gemm_bfloat;
   enum tutti_status status = backend_cpu_plan_place(context, plan, purpose->gradients);
   if (status == TUTTI_OK)
     *made = plan;
@@ -283,8 +288,10 @@ enum tutti_status backend_cpu_plan_create(tutti_context *context, const struct c
 enum tutti_status backend_cpu_plan_create_job(tutti_context *context, const struct cpu_kernels *kernels,
                                               const struct tutti_job *job, size_t rows, struct cpu_plan **plan) {
   const struct cpu_config *config = job->config;
-  const struct cpu_purpose purpose = {
-      .gradients = true, .frozen = job->frozen, .half = config->storage == CPU_STORAGE_HALF};
+  const struct cpu_purpose purpose = {.gradients = true,
+                                      .frozen = job->frozen,
+                                      .half = config->storage == CPU_STORAGE_HALF,
+                                      .bfloat = config->precision == CPU_BFLOAT16};
   return plan_create(context, kernels, job->network, job->task, rows, &purpose, plan);
 }
 

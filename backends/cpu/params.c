@@ -14,7 +14,7 @@ static const char *const cpu_storage_names[] = {"float", "half", NULL};
 static const char *const cpu_shuffle_names[] = {"trial", "run", NULL};
 static const char *const cpu_precision_names[] = {"float32", "tf32", "bfloat16", NULL};
 
-const struct tutti_param backend_cpu_params[CUDA_PARAMS] = {
+const struct tutti_param backend_cpu_params[CPU_PARAMS] = {
     TUTTI_INTEGER(struct cpu_config, epochs, "100", 1, 1e6,
                   "Passes over the training rows; 100 is what AutoDEUQ trains its tables for.",
                   .flags = TUTTI_PARAM_SEARCHABLE),
@@ -157,8 +157,10 @@ const struct tutti_param backend_cpu_params[CUDA_PARAMS] = {
                  "half of the memory and its traffic. Sums, gradients, weights and predictions are floats either way."),
     TUTTI_CHOICE(struct cpu_config, precision, "float32", cpu_precision_names,
                  "What layers compute with in trainings: float32; tf32, whose products and convolutions round what "
-                 "they multiply to 10 bits of mantissa, for tensor cores; or bfloat16, in networks of images alone, "
-                 "whose values and gradients have 7, while weights, statistics, losses and sums stay float32."),
+                 "they multiply to 10 bits of mantissa, for the tensor cores of backend cuda; or bfloat16, with 7: in "
+                 "backend cpu what products of networks of tables multiply, for processors with matrix units; in "
+                 "backend cuda values and gradients of networks of images. Weights, statistics, losses and sums stay "
+                 "float32."),
 };
 
 const char *backend_cpu_augments(const struct cpu_config *config) {

@@ -7,9 +7,8 @@
 
 /* --- parameters (params.c) and checks (check.c) --- */
 
-/* The first CPU_PARAMS are those of both; the others are backend cuda's alone. */
-enum { CPU_PARAMS = 38, CUDA_PARAMS = 39 };
-extern const struct tutti_param backend_cpu_params[CUDA_PARAMS];
+enum { CPU_PARAMS = 39 };
+extern const struct tutti_param backend_cpu_params[CPU_PARAMS];
 
 /* Does the network end in the head that the task asks for, with as many numbers? */
 enum tutti_status backend_cpu_check_head(tutti_context *context, const struct tutti_job *job);
@@ -39,6 +38,7 @@ enum tutti_status backend_cpu_box(tutti_context *context, const struct tutti_job
 struct cpu_purpose {
   bool gradients;
   bool half;                     /* values of images lie in 16 bits where they can */
+  bool bfloat;                   /* products of training are in bfloat16 */
   const char *const *frozen;     /* labels of layers, ended by NULL; or NULL */
   const struct cpu_plan *slopes; /* of the predictions of this plan, whose weights it shares; or NULL */
 };

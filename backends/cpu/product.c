@@ -128,6 +128,10 @@ void backend_cpu_product_inputs(struct cpu_plan *plan, const struct cpu_input_pr
                            .mask = p->mask,
                            .ldm = p->ldt,
                            .accumulate = p->accumulate};
+  if (plan->gemm_bfloat) {
+    backend_cpu_multiply_bfloat(plan, &whole, p->inputs);
+    return;
+  }
   if (p->columns == p->inputs && is_large(plan, &whole)) {
     multiply_large(plan, &whole);
     return;
@@ -160,7 +164,7 @@ static void product_narrow_weights(struct cpu_plan *plan, const struct cpu_weigh
 }
 
 void backend_cpu_product_weights(struct cpu_plan *plan, const struct cpu_weight_product *p) {
-  if (p->units > 0 && p->units <= NARROW_UNITS && p->inputs >= NARROW_INPUTS && !p->accumulate) {
+  if (!plan->gemm_bfloat && p->units > 0 && p->units <= NARROW_UNITS && p->inputs >= NARROW_INPUTS && !p->accumulate) {
     product_narrow_weights(plan, p);
     return;
   }
@@ -176,5 +180,8 @@ void backend_cpu_product_weights(struct cpu_plan *plan, const struct cpu_weight_
                              .ldc = p->ldw,
                              .accumulate = p->accumulate,
                              .ahead = p->ahead};
-  backend_cpu_multiply(plan, &product);
+  if (plan->gemm_bfloat)
+    backend_cpu_multiply_bfloat(plan, &product, p->columns);
+  else
+    backend_cpu_multiply(plan, &product);
 }

@@ -5,7 +5,7 @@
 
 /* --- forward --- */
 
-static void forward_dense(const struct cpu_plan *plan, const struct cpu_node *node, size_t rows) {
+static void forward_dense(const struct cpu_plan *plan, const struct cpu_node *node, size_t rows, bool training) {
   const struct cpu_node *source = &plan->nodes[node->edges[0].source];
   struct cpu_gemm product = {.m = rows * node->pixels,
                              .n = backend_cpu_columns(node),
@@ -19,7 +19,10 @@ static void forward_dense(const struct cpu_plan *plan, const struct cpu_node *no
                              .ldc = node->ld,
                              .bias = node->bias == CPU_NONE ? NULL : plan->weights + node->bias,
                              .relu = node->activation == TUTTI_ACTIVATION_RELU};
-  backend_cpu_multiply(plan, &product);
+  if (plan->gemm_bfloat && training)
+    backend_cpu_multiply_bfloat(plan, &product, product.n);
+  else
+    backend_cpu_multiply(plan, &product);
 }
 
 /* Sum of all inputs times `factor`; some images at a time, so that the terms stay in cache. */
@@ -75,7 +78,7 @@ void backend_cpu_forward_node(struct cpu_plan *plan, size_t index, size_t rows, 
   case TUTTI_OP_INPUT:
     return;
   case TUTTI_OP_DENSE:
-    forward_dense(plan, node, rows);
+    forward_dense(plan, node, rows, training);
     break;
   case TUTTI_OP_ADD:
     forward_sum(plan, node, rows, 1);

@@ -3,6 +3,7 @@
 
 CPU_LEVEL_BEGIN
 #include "activation_impl.h"
+#include "bfloat_impl.h"
 #include "channel_impl.h"
 #include "depthwise_impl.h"
 #include "elementwise_impl.h"
@@ -20,6 +21,7 @@ CPU_OPTIMISER_LIST(CPU_RULE)
 const struct cpu_kernels CPU_OF_LEVEL(backend_cpu_kernels) = {
     .gemm = gemm,
     .gemm_large = gemm_large,
+    .gemm_bfloat = gemm_bfloat,
     .transpose = transpose,
     .column_sums = column_sums,
     .gather = gather,

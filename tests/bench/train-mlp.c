@@ -1,7 +1,7 @@
-/* train-mlp.c - training throughput of backend cpu: train-mlp [--wall] [--seconds S] [WIDTH LAYERS BATCH]...
+/* train-mlp.c - training throughput of backend cpu: train-mlp [--wall] [--bfloat16] [--seconds S] [WIDTH LAYERS BATCH]...
 
    The work is that of train_mlp_torch.py: Gaussian negative log-likelihood with a variance by softplus, Adam 1e-3,
-   [36000][9] synthetic rows, shuffled mini-batches, float32. One line a configuration:
+   [36000][9] synthetic rows, shuffled mini-batches, float32 or, with --bfloat16, precision = bfloat16. One line a configuration:
    width layers batch steps/s samples/s GFLOP/s share-of-peak. FLOPs are counted as 6 a weight and row (forward, and
    twice that backward); the peak is that of a loop of fused multiply-adds in registers, measured around each
    configuration. Seconds are the processor's, which a busy machine does not stretch; with --wall, the wall clock's. */
@@ -55,14 +55,15 @@ out:
 }
 
 static enum tutti_status run(tutti_context *context, const struct tutti_task *task, const tutti_split *rows,
-                             const int work[3], clockid_t clock, double seconds) {
+                             const int work[3], clockid_t clock, int precision, double seconds) {
   const struct cpu_config config = {.epochs = 1000000,
                                     .batch_size = work[2],
                                     .optimiser = CPU_ADAM,
                                     .learning_rate = 1e-3,
                                     .beta1 = 0.9,
                                     .beta2 = 0.999,
-                                    .epsilon = 1e-7};
+                                    .epsilon = 1e-7,
+                                    .precision = precision};
   struct watch watch = {.clock = clock, .limit = seconds};
   struct tutti_outcome outcome = {.size = sizeof outcome};
   tutti_network *network = NULL;
@@ -99,10 +100,15 @@ out:
 int main(int count, char **arguments) {
   static const int standard[][3] = {{50, 1, 100}, {64, 3, 32}, {128, 5, 100}, {256, 5, 256}, {96, 5, 8}};
   clockid_t clock = CLOCK_PROCESS_CPUTIME_ID;
+  int precision = CPU_FLOAT32;
   double seconds = 1;
   int at = 1;
   if (at < count && strcmp(arguments[at], "--wall") == 0) {
     clock = CLOCK_MONOTONIC;
+    at++;
+  }
+  if (at < count && strcmp(arguments[at], "--bfloat16") == 0) {
+    precision = CPU_BFLOAT16;
     at++;
   }
   if (at + 1 < count && strcmp(arguments[at], "--seconds") == 0) {
@@ -123,12 +129,12 @@ int main(int count, char **arguments) {
   enum tutti_status status = make_rows(context, &task, &rows);
   if (at + 2 < count)
     for (; status == TUTTI_OK && at + 2 < count; at += 3)
-      status =
-          run(context, &task, rows,
-              (const int[3]){atoi(arguments[at]), atoi(arguments[at + 1]), atoi(arguments[at + 2])}, clock, seconds);
+      status = run(context, &task, rows,
+                   (const int[3]){atoi(arguments[at]), atoi(arguments[at + 1]), atoi(arguments[at + 2])}, clock,
+                   precision, seconds);
   else
     for (size_t i = 0; status == TUTTI_OK && i < sizeof standard / sizeof *standard; i++)
-      status = run(context, &task, rows, standard[i], clock, seconds);
+      status = run(context, &task, rows, standard[i], clock, precision, seconds);
   if (status != TUTTI_OK)
     (void)fprintf(stderr, "%s\n", tutti_error_message(context));
   tutti_split_destroy(rows);

@@ -1,0 +1,272 @@
+/* test_cpu_bfloat.c - products of numbers rounded to bfloat16 (`precision = bfloat16`): bit for bit by every instruction
+   set and the processor's matrix units, against plain loops that round in the same places; and networks beside those in
+   floats. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "backends/cpu/plan_impl.h"
+#include "cpu_check.h"
+#include "cpu_levels.h"
+#include "golden.h"
+
+enum { ROWS = 64, FEATURES = 9, OUTPUTS = 2 };
+
+static struct tutti_random draws;
+
+static size_t below(size_t n) { return (size_t)tutti_random_below(&draws, (uint32_t)n); }
+
+/* --- products --- */
+
+/* The nearest number with 8 binary digits, of two the even one; numbers that are not normal are 0. */
+static float rounded(float x) {
+  int exponent;
+  double digits = frexp((double)x, &exponent);
+  if (!isfinite(x))
+    return x;
+  return fabs((double)x) < 0x1p-126 ? 0 : (float)ldexp(nearbyint(digits * 256), exponent - 8);
+}
+
+/* Sums over 32 values of k: of the even terms, and of the odd ones. */
+static float plain_sum(const struct cpu_gemm *g, size_t columns, size_t row, size_t column) {
+  float sum = g->accumulate ? g->c[row * g->ldc + column] : 0;
+  for (size_t k = 0; k < g->k; k += 32) {
+    float part[2] = {0, 0};
+    for (size_t i = k; i < g->k && i < k + 32; i++) {
+      const float a = g->a[row * g->a_row + i * g->a_column];
+      const float b = column >= columns ? 0 : g->b_transposed ? g->b[column * g->ldb + i] : g->b[i * g->ldb + column];
+      part[i % 2] = fmaf(rounded(a), rounded(b), part[i % 2]);
+    }
+    sum += part[0] + part[1];
+  }
+  if (g->bias)
+    sum += g->bias[column];
+  if (g->relu)
+    sum = sum > 0 ? sum : 0;
+  return g->mask && !(g->mask[row * g->ldm + column] > 0) ? 0 : sum;
+}
+
+/* Numbers of very different sizes, some of them denormal, some halfway between two of 8 digits. */
+static float *draw(size_t count) {
+  float *x = aligned_alloc(64, (count + 63) / 16 * 64);
+  assert_non_null(x);
+  tutti_random_fill_normal(&draws, (count + 63) / 16 * 16, 0, 1, x);
+  const size_t kind = below(3);
+  for (size_t i = 0; i < count && kind > 0; i++)
+    x[i] = kind == 1 ? ldexpf(x[i], (int)below(40) - 20) : ldexpf((float)(1 + below(1024)), below(20) ? -9 : -140);
+  return x;
+}
+
+static void check_product(cpu_bfloat_function *multiply) {
+  struct cpu_gemm g = {.m = 1 + below(70), .n = 16 * (1 + below(20)), .k = 1 + below(below(4) ? 140 : 1200)};
+  const size_t padded = (g.k + 15) / 16 * 16, rows = (g.m + 15) / 16 * 16, columns = g.n - below(16);
+  const bool by_columns = below(2) == 1;
+  float *a = draw((by_columns ? g.k * rows : g.m * padded)), *b = draw(g.n * padded), *bias = draw(g.n);
+  float *c = draw(g.m * g.n), *mask = draw(g.m * g.n), *wanted = malloc(g.m * g.n * sizeof *wanted);
+  float *pack = aligned_alloc(64, CPU_BFLOAT_PACK * sizeof *pack);
+  assert_true(wanted && pack);
+  g.a = a;
+  g.a_row = by_columns ? 1 : padded;
+  g.a_column = by_columns ? rows : 1;
+  g.b = b;
+  g.b_transposed = below(2);
+  g.ldb = g.b_transposed ? padded : g.n;
+  g.c = c;
+  g.ldc = g.ldm = g.n;
+  g.accumulate = below(2);
+  g.bias = g.accumulate || below(2) ? NULL : bias;
+  g.relu = below(2);
+  g.mask = below(2) ? mask : NULL;
+  for (size_t i = 0; i < g.m * g.n; i++)
+    wanted[i] = plain_sum(&g, g.b_transposed ? columns : g.n, i / g.n, i % g.n);
+  multiply(&(struct cpu_bfloat){&g, columns, pack, pack + CPU_BFLOAT_PACK_A});
+  for (size_t i = 0; i < g.m * g.n; i++)
+    if (memcmp(&c[i], &wanted[i], sizeof *c) != 0 && (c[i] != 0 || wanted[i] != 0))
+      fail_msg("%zu x %zu x %zu, row %zu, column %zu: found %.9g, wanted %.9g", g.m, g.n, g.k, i / g.n, i % g.n,
+               (double)c[i], (double)wanted[i]);
+  free(a), free(b), free(bias), free(c), free(mask), free(wanted), free(pack);
+}
+
+static void check_products(cpu_bfloat_function *multiply) {
+  unsigned kept = backend_cpu_enter();
+  tutti_random_init(&draws, 3, "products in bfloat16", 0);
+  for (int i = 0; i < 150; i++)
+    check_product(multiply);
+  backend_cpu_leave(kept);
+}
+
+static void test_products(void **state) { check_products(kernels_of(state)->gemm_bfloat); }
+
+static void test_units(void **state) {
+  (void)state;
+  if (!backend_cpu_tiles())
+    skip();
+  check_products(backend_cpu_tiles());
+}
+
+/* What is not a number stays so, in whatever digits; infinity stays infinity. */
+static void check_no_numbers(cpu_bfloat_function *multiply) {
+  float a[16 * 16] = {0}, b[16 * 16] = {0}, c[16 * 16], *pack = aligned_alloc(64, CPU_BFLOAT_PACK * sizeof *pack);
+  const uint32_t last = 0x7fffffff, first = 0x7f800001;
+  struct cpu_gemm g = {
+      .m = 4, .n = 16, .k = 16, .a = a, .a_row = 16, .a_column = 1, .b = b, .ldb = 16, .c = c, .ldc = 16};
+  memcpy(&a[0], &last, sizeof last);
+  memcpy(&a[16], &first, sizeof first);
+  a[32] = 3.4e38f; /* rounds up to infinity */
+  a[48] = 1;
+  b[0] = 1;
+  multiply(&(struct cpu_bfloat){&g, 16, pack, pack + CPU_BFLOAT_PACK_A});
+  assert_true(isnan(c[0]) && isnan(c[16]) && isinf(c[32]) && c[48] == 1);
+  free(pack);
+}
+
+static void test_no_numbers(void **state) {
+  check_no_numbers(kernels_of(state)->gemm_bfloat);
+  if (backend_cpu_tiles())
+    check_no_numbers(backend_cpu_tiles());
+}
+
+/* --- networks --- */
+
+static struct tutti_task make_task(void) {
+  return (struct tutti_task){.size = sizeof(struct tutti_task),
+                             .kind = TUTTI_TASK_REGRESSION,
+                             .input = {1, 1, FEATURES},
+                             .outputs = OUTPUTS,
+                             .train_rows = ROWS,
+                             .head = TUTTI_OP_HEAD_LINEAR};
+}
+
+/* Rows of numbers, or of whole ones between -1 and 1. */
+static tutti_split *make_rows(const struct tutti_task *task, bool whole) {
+  float x[ROWS * FEATURES], y[ROWS * OUTPUTS];
+  tutti_split *split;
+  tutti_random_fill_normal(&draws, ROWS * FEATURES, 0, 1, x);
+  tutti_random_fill_normal(&draws, ROWS * OUTPUTS, 0, 1, y);
+  for (size_t i = 0; i < ROWS * FEATURES && whole; i++)
+    x[i] = (float)below(3) - 1;
+  for (size_t i = 0; i < ROWS * OUTPUTS && whole; i++)
+    y[i] = (float)below(5) - 2;
+  OK(tutti_split_create(context, "train", ROWS, task->input, OUTPUTS, x, y, NULL, &split));
+  return split;
+}
+
+/* Masks, a sum of two gradients, a layer that is wider than a tile of columns, an output that is narrower. */
+static tutti_network *make_network(const struct tutti_task *task) {
+  tutti_network *network = begin(task);
+  uint32_t one = dense(network, 0, 70, TUTTI_ACTIVATION_RELU), two = dense(network, one, 37, TUTTI_ACTIVATION_RELU);
+  uint32_t again = dense(network, two, 70, TUTTI_ACTIVATION_LINEAR), sum = OP(network, TUTTI_OP_ADD, one, again);
+  OK(tutti_network_add_head(context, network, sum, task));
+  return network;
+}
+
+static struct cpu_plan *make_plan(const tutti_network *network, const struct tutti_task *task, enum tutti_cpu cpu,
+                                  int precision) {
+  struct cpu_plan *plan;
+  struct cpu_config config = make_config();
+  config.precision = precision;
+  const struct tutti_job job = {.size = sizeof job, .task = task, .network = network, .config = &config};
+  OK(backend_cpu_plan_create_job(context, backend_cpu_kernels(cpu), &job, ROWS, &plan));
+  backend_cpu_weights_draw(plan, &config, 5);
+  return plan;
+}
+
+static double step(struct cpu_plan *plan, const tutti_split *split) {
+  uint32_t rows[ROWS];
+  for (uint32_t r = 0; r < ROWS; r++)
+    rows[r] = r;
+  unsigned kept = backend_cpu_enter();
+  backend_cpu_gather(plan, split, ROWS, rows, NULL, true);
+  backend_cpu_forward(plan, ROWS, &(struct cpu_draws){.drop = true});
+  double loss = backend_cpu_loss(plan, ROWS, true);
+  backend_cpu_backward(plan, ROWS);
+  backend_cpu_leave(kept);
+  return loss;
+}
+
+static void require_short(const char *what, size_t count, const float *x) {
+  for (size_t i = 0; i < count; i++)
+    if (x[i] != rounded(x[i]))
+      fail_msg("%s: %.9g has more than 8 digits, and the test says nothing", what, (double)x[i]);
+}
+
+/* With numbers of few digits nothing is rounded: losses and gradients are those of floats, to the bit. */
+static void test_exact_networks(void **state) {
+  (void)state;
+  tutti_random_init(&draws, 9, "exact networks", 0);
+  struct tutti_task task = make_task();
+  tutti_split *split = make_rows(&task, true);
+  tutti_network *network = make_network(&task);
+  for (int cpu = 0; cpu <= (int)tutti_cpu_detect(); cpu++) {
+    struct cpu_plan *floats = make_plan(network, &task, (enum tutti_cpu)cpu, CPU_FLOAT32);
+    struct cpu_plan *bfloats = make_plan(network, &task, (enum tutti_cpu)cpu, CPU_BFLOAT16);
+    size_t set = 0;
+    for (size_t i = 0; i < floats->trained; i++) { /* what lies between weights is 0, and stays so */
+      floats->weights[i] = floats->weights[i] == 0 || below(12) ? 0 : below(2) ? 1 : -1;
+      set += floats->weights[i] != 0;
+    }
+    assert_true(set > 100);
+    memcpy(bfloats->weights, floats->weights, floats->floats * sizeof(float));
+    assert_true(step(floats, split) == step(bfloats, split));
+    for (size_t i = 0; i < floats->node_count; i++) {
+      const struct cpu_node *node = &floats->nodes[i];
+      if (node->value)
+        require_short("values", ROWS * node->ld, node->value);
+      if (node->gradient)
+        require_short("gradients", ROWS * node->ld, node->gradient);
+    }
+    assert_memory_equal(bfloats->gradients, floats->gradients, floats->trained * sizeof(float));
+    backend_cpu_plan_destroy(floats);
+    backend_cpu_plan_destroy(bfloats);
+  }
+  tutti_network_destroy(network);
+  tutti_split_destroy(split);
+}
+
+/* Rounding moves each number by 2^-9 of it at most, and a unit near its kink is on in one and off in the other: the
+   gradient turns by a small angle. What is not training has the bits of floats. */
+static void test_networks_beside_floats(void **state) {
+  (void)state;
+  tutti_random_init(&draws, 2, "networks beside floats", 0);
+  struct tutti_task task = make_task();
+  tutti_split *split = make_rows(&task, false);
+  tutti_network *network = make_network(&task);
+  for (int cpu = 0; cpu <= (int)tutti_cpu_detect(); cpu++) {
+    struct cpu_plan *floats = make_plan(network, &task, (enum tutti_cpu)cpu, CPU_FLOAT32);
+    struct cpu_plan *bfloats = make_plan(network, &task, (enum tutti_cpu)cpu, CPU_BFLOAT16);
+    double want = step(floats, split), got = step(bfloats, split), squares = 0, apart = 0;
+    assert_true(want != got);
+    assert_close(got, want, 1e-2, 0);
+    for (size_t i = 0; i < floats->trained; i++) {
+      const double a = (double)floats->gradients[i], b = (double)bfloats->gradients[i];
+      squares += a * a;
+      apart += (a - b) * (a - b);
+    }
+    if (!(sqrt(apart / squares) < 0.05 && apart > 0))
+      fail_msg("the gradients are %.3g of their length apart", sqrt(apart / squares));
+    backend_cpu_forward(floats, ROWS, NULL);
+    backend_cpu_forward(bfloats, ROWS, NULL);
+    assert_true(backend_cpu_loss(floats, ROWS, false) == backend_cpu_loss(bfloats, ROWS, false));
+    backend_cpu_plan_destroy(floats);
+    backend_cpu_plan_destroy(bfloats);
+  }
+  tutti_network_destroy(network);
+  tutti_split_destroy(split);
+}
+
+int main(void) {
+  struct level_tests all = {.count = 0};
+  add_on_levels(&all, "test_products", 0, test_products);
+  add_on_levels(&all, "test_no_numbers", 0, test_no_numbers);
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_units),
+      cmocka_unit_test(test_exact_networks),
+      cmocka_unit_test(test_networks_beside_floats),
+  };
+  int failed = run_on_levels(&all, "products", NULL, NULL);
+  return cmocka_run_group_tests(tests, set_up, tear_down) + failed;
+}
