@@ -4,7 +4,7 @@
 Usage: train_mlp_jax.py TRAIN_MLP [--seconds 1] [--rounds 5]
 TRAIN_MLP is the program that `make bench` builds. The work is that of train_mlp_torch.py. JAX compiles a loop over many steps into one
 call, so that nothing of Python is in what is measured, with Adam by optax. Both sides are held on one core, because JAX starts threads whose
-waiting would count, and count the processor's seconds. Without JAX or optax it says so and leaves with 77.
+waiting would count, and count the processor's seconds. Ours trains in float32 and with precision = bfloat16, JAX in float32. Without JAX or optax it says so and leaves with 77.
 """
 import argparse
 import os
@@ -72,20 +72,22 @@ def main():
     except ImportError as error:
         print(f"nothing to compare with: {error}")
         return 77
-    print("network        tutti steps/s   JAX steps/s   ratio (range)   share of peak")
+    print("network                tutti steps/s   JAX steps/s   ratio (range)   share of float32's peak")
     for network in NETWORKS:
         theirs_of = jax_rate(jax, optax, network)
-        mine, theirs = [], []
+        theirs, mine = [], {"": [], " bfloat16": []}
         for _ in range(options.rounds):
-            mine.append(ours(options.program, options.seconds, network, False))
+            for precision, found in mine.items():
+                found.append(ours(options.program, options.seconds, network, False, *["--bfloat16"] * bool(precision)))
             theirs.append(theirs_of(options.seconds))
-        ratios = [a / b for (a, _), b in zip(mine, theirs)]
-        rate, share = (statistics.median(values) for values in zip(*mine))
-        name = f"{network[0]}x{network[1]} b{network[2]}"
-        print(f"{name:12} {rate:15.0f} {statistics.median(theirs):13.0f} {statistics.median(ratios):7.2f} "
-              f"({min(ratios):.2f} - {max(ratios):.2f}) {share:10.2f}", flush=True)
-        record(f"training, {network[1]} x {network[0]} units, mini-batches of {network[2]}", "steps/s", rate,
-               statistics.median(theirs), f"JAX {jax.__version__}", ratios, f"{share:.2f} of the peak")
+        for precision, found in mine.items():
+            ratios = [a / b for (a, _), b in zip(found, theirs)]
+            rate, share = (statistics.median(values) for values in zip(*found))
+            name = f"{network[0]}x{network[1]} b{network[2]}{precision}"
+            print(f"{name:21} {rate:14.0f} {statistics.median(theirs):13.0f} {statistics.median(ratios):7.2f} "
+                  f"({min(ratios):.2f} - {max(ratios):.2f}) {share:10.2f}", flush=True)
+            record(f"training, {network[1]} x {network[0]} units, mini-batches of {network[2]}{precision}", "steps/s", rate,
+                   statistics.median(theirs), f"JAX {jax.__version__}", ratios, f"{share:.2f} of the peak")
     return 0
 
 

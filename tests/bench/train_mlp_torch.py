@@ -23,13 +23,13 @@ def parse(text):
     return {tuple(int(v) for v in r[:3]): [float(v) for v in r[3:]] for r in rows if len(r) >= 4}
 
 
-def command_of(program, seconds, network, wall):
-    return [program] + (["--wall"] if wall else []) + ["--seconds", str(seconds)] + [str(v) for v in network]
+def command_of(program, seconds, network, wall, *more):
+    return [program] + (["--wall"] if wall else []) + list(more) + ["--seconds", str(seconds)] + [str(v) for v in network]
 
 
-def ours(program, seconds, network, wall):
-    """Steps a second and share of peak."""
-    command = command_of(program, seconds, network, wall)
+def ours(program, seconds, network, wall, *more):
+    """Steps a second and share of peak; `more`: arguments of the program."""
+    command = command_of(program, seconds, network, wall, *more)
     values = parse(subprocess.run(command, check=True, capture_output=True, text=True).stdout)[network]
     return values[0], values[-1]
 

@@ -116,6 +116,10 @@ static void compare(const char *what, const tutti_network *network, uint64_t see
   size_t width = tutti_predictions_width(task.kind, task.outputs);
   float a[HELD * 4], b[HELD * 4];
   struct tutti_job job = job_of(&cpu, network, seed);
+  if (one.state == TUTTI_STATE_FAILED && strcmp(one.failure, other.failure) == 0) { /* both diverged in one step */
+    tutti_tensors_destroy(third.weights);
+    return;
+  }
   if (one.state != TUTTI_STATE_FINISHED || other.state != TUTTI_STATE_FINISHED)
     fail_msg("%s: cpu %s, cuda %s", what, one.failure, other.failure);
   assert_int_equal(cpu.epochs, cuda.epochs);
