@@ -1,10 +1,12 @@
-/* train-mlp.c - training throughput of backend cpu: train-mlp [--wall] [--bfloat16] [--seconds S] [WIDTH LAYERS BATCH]...
+/* train-mlp.c - training throughput of backend cpu:
+   train-mlp [--wall] [--bfloat16] [--seconds S] [WIDTH LAYERS BATCH]...
 
    The work is that of train_mlp_torch.py: Gaussian negative log-likelihood with a variance by softplus, Adam 1e-3,
-   [36000][9] synthetic rows, shuffled mini-batches, float32 or, with --bfloat16, precision = bfloat16. One line a configuration:
-   width layers batch steps/s samples/s GFLOP/s share-of-peak. FLOPs are counted as 6 a weight and row (forward, and
-   twice that backward); the peak is that of a loop of fused multiply-adds in registers, measured around each
-   configuration. Seconds are the processor's, which a busy machine does not stretch; with --wall, the wall clock's. */
+   [36000][9] synthetic rows, shuffled mini-batches, float32 or, with --bfloat16, precision = bfloat16. One line a
+   configuration: width layers batch steps/s samples/s GFLOP/s share-of-peak. FLOPs are counted as 6 a weight and row
+   (forward, and twice that backward); the peak is that of a loop of fused multiply-adds in registers, measured around
+   each configuration. Seconds are the processor's, which a busy machine does not stretch; with --wall, the wall
+   clock's. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
