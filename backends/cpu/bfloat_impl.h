@@ -1,9 +1,9 @@
-/* bfloat_impl.h - products of numbers rounded to bfloat16: the upper half of a float, to the nearest, ties to even. Both
-   matrices are packed into tiles of 16 rows of 16 pairs, a pair being two neighbours along k in the 32 bits of one float:
-   A by its rows, B by pairs of rows. Tiles are multiplied as Intel's matrix units (AMX-BF16, TDPBF16PS) do it: over 32
-   values of k, sums of the even and of the odd terms, each from 0 on by fused multiply-adds; then both are added, and
-   then they are added to what is there. Products of two such numbers are exact in a float, so that all instruction sets,
-   and tiles.c, give the same bits. */
+/* bfloat_impl.h - products of numbers rounded to bfloat16: the upper half of a float, to the nearest, ties to even.
+   Both matrices are packed into tiles of 16 rows of 16 pairs, a pair being two neighbours along k in the 32 bits of one
+   float: A by its rows, B by pairs of rows. Tiles are multiplied as Intel's matrix units (AMX-BF16, TDPBF16PS) do it:
+   over 32 values of k, sums of the even and of the odd terms, each from 0 on by fused multiply-adds; then both are
+   added, and then they are added to what is there. Products of two such numbers are exact in a float, so that all
+   instruction sets, and tiles.c, give the same bits. */
 #ifndef BACKEND_CPU_BFLOAT_IMPL_H
 #define BACKEND_CPU_BFLOAT_IMPL_H
 
@@ -258,14 +258,17 @@ CPU_INLINE void bfloat_store(const struct cpu_gemm *g, bool last, size_t row, si
   const size_t ldm = g->ldm, ldc = g->ldc;
   const float *bias = g->bias ? g->bias + column : NULL, *mask = g->mask ? g->mask + row * ldm + column : NULL;
   float *c = g->c + row * ldc + column;
-  if (!last || (!bias && !mask && !g->relu))
-    bfloat_finish(false, false, false, rows, NULL, NULL, 0, sums, c, ldc);
-  else if (!bias && mask && !g->relu)
-    bfloat_finish(false, false, true, rows, NULL, mask, ldm, sums, c, ldc);
-  else if (bias && !mask && g->relu)
-    bfloat_finish(true, true, false, rows, bias, NULL, 0, sums, c, ldc);
+  const bool shifts = last && bias, masks = last && mask, relu = last && g->relu;
+  bias = bias ? bias : c; /* nobody reads it then */
+  mask = mask ? mask : c;
+  if (!shifts && !relu && !masks)
+    bfloat_finish(false, false, false, rows, bias, mask, ldm, sums, c, ldc);
+  else if (!shifts && !relu && masks)
+    bfloat_finish(false, false, true, rows, bias, mask, ldm, sums, c, ldc);
+  else if (shifts && relu && !masks)
+    bfloat_finish(true, true, false, rows, bias, mask, ldm, sums, c, ldc);
   else
-    bfloat_finish(bias != NULL, g->relu, mask != NULL, rows, bias, mask, ldm, sums, c, ldc);
+    bfloat_finish(shifts, relu, masks, rows, bias, mask, ldm, sums, c, ldc);
 }
 
 /* A block of values of k by all columns of a band, in tiles: [column / 16][k / 32]. */

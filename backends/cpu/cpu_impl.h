@@ -257,7 +257,8 @@ void backend_cpu_multiply_bfloat(const struct cpu_plan *plan, const struct cpu_g
 
 /* --- tiles.c --- */
 
-/* gemm_bfloat on the processor's units for tiles; NULL: it has none, or the system does not give them to this process. */
+/* gemm_bfloat on the processor's units for tiles; NULL: it has none, or the system does not give them to this
+   process. */
 cpu_bfloat_function *backend_cpu_tiles(void);
 
 /* --- storage.c --- */

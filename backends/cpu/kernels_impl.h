@@ -46,8 +46,8 @@ struct cpu_gemm {
   struct cpu_ahead *ahead;
 };
 
-/* Products in bfloat16 (bfloat_impl.h): 16 rows of 16 pairs, in floats; values of k and columns that are packed at once,
-   and the floats that all of that takes. */
+/* Products in bfloat16 (bfloat_impl.h): 16 rows of 16 pairs, in floats; values of k and columns that are packed at
+   once, and the floats that all of that takes. */
 enum {
   CPU_TILE = 16,
   CPU_TILE_FLOATS = CPU_TILE * CPU_TILE,
@@ -57,8 +57,8 @@ enum {
   CPU_BFLOAT_PACK = CPU_BFLOAT_PACK_A + CPU_BFLOAT_DEPTH / 2 * CPU_BFLOAT_COLUMNS
 };
 
-/* sums[down][across][16][16] (+)= A B for one or two tiles down and across; tiles along k lie side by side, and those of
-   the next row of A, or column of B, `next` floats on. */
+/* sums[down][across][16][16] (+)= A B for one or two tiles down and across; tiles along k lie side by side, and those
+   of the next row of A, or column of B, `next` floats on. */
 struct cpu_tiles {
   bool starts; /* from what is in the sums */
   size_t down, across, depth;

@@ -1,4 +1,5 @@
-/* transpose_impl.h - a square block of a matrix with rows and columns exchanged: as many numbers each way as a vector has. */
+/* transpose_impl.h - a square block of a matrix with rows and columns exchanged: as many numbers each way as a vector
+   has. */
 #ifndef BACKEND_CPU_TRANSPOSE_IMPL_H
 #define BACKEND_CPU_TRANSPOSE_IMPL_H
 

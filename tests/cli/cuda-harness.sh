@@ -4,6 +4,7 @@
 # shellcheck shell=bash
 . "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
 emulated=$TUTTI_TEST_BUILDDIR/tests/cuda/.libs
+torn_epochs=1000 # of run_torn on a device
 on_device() { [ "${TUTTI_TEST_CUDA-}" = device ]; }
 if ! on_device; then
   [ -e "$emulated/backend-cuda.so" ] || { echo "skipped: no C++ compiler to emulate a GPU with"; exit 77; }

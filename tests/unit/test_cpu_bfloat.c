@@ -1,6 +1,6 @@
-/* test_cpu_bfloat.c - products of numbers rounded to bfloat16 (`precision = bfloat16`): bit for bit by every instruction
-   set and the processor's matrix units, against plain loops that round in the same places; and networks beside those in
-   floats. */
+/* test_cpu_bfloat.c - products of numbers rounded to bfloat16 (`precision = bfloat16`): bit for bit by every
+   instruction set and the processor's matrix units, against plain loops that round in the same places; and networks
+   beside those in floats. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
