@@ -219,6 +219,17 @@ static bool print_about(const struct command *command, char **text) {
   return length >= 0;
 }
 
+/* argp fills lines of 79 characters whatever the terminal; where that is narrower, its own variable says so. */
+static void fit_help(size_t width) {
+  enum { USUAL_WIDTH = 80, USUAL_COLUMN = 29 };
+  char format[64];
+  if (width == 0 || width >= USUAL_WIDTH)
+    return;
+  (void)snprintf(format, sizeof format, "rmargin=%zu,opt-doc-col=%zu", width - 1,
+                 width / 2 < USUAL_COLUMN ? width / 2 : (size_t)USUAL_COLUMN);
+  (void)setenv("ARGP_HELP_FMT", format, 0);
+}
+
 bool parse_arguments(const struct command *command, int argc, char **argv, struct texts *operands, void *options) {
   struct parsing parsing = {command, operands, options};
   struct argp_option *described = describe_options(command);
@@ -228,6 +239,7 @@ bool parse_arguments(const struct command *command, int argc, char **argv, struc
     preset(command, options);
     const struct argp argp = {described, parse_key, command->operands.synopsis, text, NULL, NULL, NULL};
     argp_err_exit_status = EXIT_USAGE;
+    fit_help(line_width(stdout));
     error = argp_parse(&argp, command->internal ? argc + 1 : argc, words, 0, NULL, &parsing);
   }
   free(text);
