@@ -156,11 +156,9 @@ const struct tutti_param backend_cpu_params[CPU_PARAMS] = {
                  "What training keeps of images between layers: floats, or numbers of 16 bits (binary16), which take "
                  "half of the memory and its traffic. Sums, gradients, weights and predictions are floats either way."),
     TUTTI_CHOICE(struct cpu_config, precision, "float32", cpu_precision_names,
-                 "What layers compute with in trainings: float32; tf32, whose products and convolutions round what "
-                 "they multiply to 10 bits of mantissa, for the tensor cores of backend cuda; or bfloat16, with 7: in "
-                 "backend cpu what products of networks of tables multiply, for processors with matrix units; in "
-                 "backend cuda values and gradients of networks of images. Weights, statistics, losses and sums stay "
-                 "float32."),
+                 "What layers multiply in trainings: float32; tf32, with 10 bits of mantissa, on backend cuda; or "
+                 "bfloat16, with 7: on backend cpu in networks of tables, on backend cuda in networks of images, "
+                 "where values and gradients have no more. Weights, losses and sums stay float32."),
 };
 
 const char *backend_cpu_augments(const struct cpu_config *config) {

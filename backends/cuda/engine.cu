@@ -389,13 +389,15 @@ static __global__ void __launch_bounds__(CUDA_MOST_WORKERS + CUDA_WARP, 2) train
     b.artificial = job.artificial;
     b.class_weights = job.class_weights;
     b.tensor = job.config.precision == CPU_TF32; /* predictions come without parameters: float32 */
-    if (job.task == CUDA_GRADIENT && threadIdx.x < CUDA_WORKERS)
+    const auto task = job.task;
+    __syncthreads(); /* whoever ends the job first gives its memory away */
+    if (task == CUDA_GRADIENT && threadIdx.x < CUDA_WORKERS)
       differentiate(b, job);
-    else if (job.task == CUDA_PREDICT && threadIdx.x < CUDA_WORKERS)
+    else if (task == CUDA_PREDICT && threadIdx.x < CUDA_WORKERS)
       predict_job(b, job);
-    else if (job.task == CUDA_TRAIN && threadIdx.x < CUDA_WORKERS)
+    else if (task == CUDA_TRAIN && threadIdx.x < CUDA_WORKERS)
       train(b, job);
-    else if (job.task == CUDA_TRAIN)
+    else if (task == CUDA_TRAIN)
       draw_orders(b, job);
     __syncthreads();
   }
