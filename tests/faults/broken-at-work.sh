@@ -106,7 +106,7 @@ expect_code 1
 expect_err "selector tells-its-threads: BLAS has 1 threads"
 
 # A write beyond the limit on file sizes is a full disk.
-(ulimit -f 24 && exec "$TUTTI_PROGRAM" run sound.ini --out limited --quiet) >out 2>err
+(ulimit -f 26 && exec "$TUTTI_PROGRAM" run sound.ini --out limited --quiet) >out 2>err
 code=$?
 what="tutti run, with a limit on file sizes"
 expect_code 1
