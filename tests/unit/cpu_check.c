@@ -85,6 +85,36 @@ struct cpu_config make_config(void) {
                              .l2 = 0.01};
 }
 
+struct cpu_plan *plan_to_train(const tutti_network *network, const struct tutti_task *task, enum tutti_cpu cpu,
+                               const struct cpu_config *config) {
+  struct cpu_plan *plan;
+  const struct tutti_job job = {.size = sizeof job, .task = task, .network = network, .config = config};
+  OK(backend_cpu_plan_create_job(context, backend_cpu_kernels(cpu), &job, task->train_rows, &plan));
+  backend_cpu_weights_draw(plan, config, 5);
+  return plan;
+}
+
+void gather_all(struct cpu_plan *plan, const tutti_split *split) {
+  size_t count = tutti_split_rows(split);
+  uint32_t *rows = malloc(count * sizeof *rows);
+  assert_non_null(rows);
+  for (size_t r = 0; r < count; r++)
+    rows[r] = (uint32_t)r;
+  backend_cpu_gather(plan, split, count, rows, NULL, true);
+  free(rows);
+}
+
+double pass_all(struct cpu_plan *plan, const tutti_split *split) {
+  size_t rows = tutti_split_rows(split);
+  unsigned kept = backend_cpu_enter();
+  gather_all(plan, split);
+  backend_cpu_forward(plan, rows, &(struct cpu_draws){.drop = true});
+  double loss = backend_cpu_loss(plan, rows, true);
+  backend_cpu_backward(plan, rows);
+  backend_cpu_leave(kept);
+  return loss;
+}
+
 /* Random weights of the network, biases and running statistics too. */
 static tutti_tensors *make_weights(const tutti_network *network, const struct tutti_task *task) {
   struct cpu_plan *plan;

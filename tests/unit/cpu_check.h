@@ -17,6 +17,12 @@ int tear_down(void **state);
   } while (0)
 
 struct cpu_config make_config(void);
+/* A plan to train a network with, for task->train_rows rows at once, with the weights that are drawn for it. */
+struct cpu_plan *plan_to_train(const tutti_network *network, const struct tutti_task *task, enum tutti_cpu cpu,
+                               const struct cpu_config *config);
+/* All rows of a split go into it; and through it, forward and backward: the loss. */
+void gather_all(struct cpu_plan *plan, const tutti_split *split);
+double pass_all(struct cpu_plan *plan, const tutti_split *split);
 /* Check a whole network on task->train_rows random rows. */
 void check_network(const tutti_network *network, const struct tutti_task *task);
 

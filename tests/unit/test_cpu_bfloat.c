@@ -166,26 +166,9 @@ static tutti_network *make_network(const struct tutti_task *task) {
 
 static struct cpu_plan *make_plan(const tutti_network *network, const struct tutti_task *task, enum tutti_cpu cpu,
                                   int precision) {
-  struct cpu_plan *plan;
   struct cpu_config config = make_config();
   config.precision = precision;
-  const struct tutti_job job = {.size = sizeof job, .task = task, .network = network, .config = &config};
-  OK(backend_cpu_plan_create_job(context, backend_cpu_kernels(cpu), &job, ROWS, &plan));
-  backend_cpu_weights_draw(plan, &config, 5);
-  return plan;
-}
-
-static double step(struct cpu_plan *plan, const tutti_split *split) {
-  uint32_t rows[ROWS];
-  for (uint32_t r = 0; r < ROWS; r++)
-    rows[r] = r;
-  unsigned kept = backend_cpu_enter();
-  backend_cpu_gather(plan, split, ROWS, rows, NULL, true);
-  backend_cpu_forward(plan, ROWS, &(struct cpu_draws){.drop = true});
-  double loss = backend_cpu_loss(plan, ROWS, true);
-  backend_cpu_backward(plan, ROWS);
-  backend_cpu_leave(kept);
-  return loss;
+  return plan_to_train(network, task, cpu, &config);
 }
 
 static void require_short(const char *what, size_t count, const float *x) {
@@ -211,7 +194,7 @@ static void test_exact_networks(void **state) {
     }
     assert_true(set > 100);
     memcpy(bfloats->weights, floats->weights, floats->floats * sizeof(float));
-    assert_true(step(floats, split) == step(bfloats, split));
+    assert_true(pass_all(floats, split) == pass_all(bfloats, split));
     for (size_t i = 0; i < floats->node_count; i++) {
       const struct cpu_node *node = &floats->nodes[i];
       if (node->value)
@@ -238,7 +221,7 @@ static void test_networks_beside_floats(void **state) {
   for (int cpu = 0; cpu <= (int)tutti_cpu_detect(); cpu++) {
     struct cpu_plan *floats = make_plan(network, &task, (enum tutti_cpu)cpu, CPU_FLOAT32);
     struct cpu_plan *bfloats = make_plan(network, &task, (enum tutti_cpu)cpu, CPU_BFLOAT16);
-    double want = step(floats, split), got = step(bfloats, split), squares = 0, apart = 0;
+    double want = pass_all(floats, split), got = pass_all(bfloats, split), squares = 0, apart = 0;
     assert_true(want != got);
     assert_close(got, want, 1e-2, 0);
     for (size_t i = 0; i < floats->trained; i++) {

@@ -80,13 +80,6 @@ static struct cpu_plan *make_plan(const tutti_network *network, const struct tut
   return plan;
 }
 
-static void gather_all(struct cpu_plan *plan, const tutti_split *split) {
-  uint32_t rows[ROWS];
-  for (uint32_t r = 0; r < ROWS; r++)
-    rows[r] = r;
-  backend_cpu_gather(plan, split, ROWS, rows, NULL, true);
-}
-
 static struct cpu_node *find_node(struct cpu_plan *plan, enum tutti_op op) {
   for (size_t i = 0; i < plan->node_count; i++)
     if (plan->nodes[i].op == op)

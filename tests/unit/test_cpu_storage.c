@@ -255,24 +255,9 @@ static tutti_network *make_network(const struct tutti_task *task, int32_t wide) 
 
 static struct cpu_plan *make_plan(const tutti_network *network, const struct tutti_task *task, enum tutti_cpu cpu,
                                   int storage) {
-  struct cpu_plan *plan;
   struct cpu_config config = make_config();
   config.storage = storage;
-  const struct tutti_job job = {.size = sizeof job, .task = task, .network = network, .config = &config};
-  OK(backend_cpu_plan_create_job(context, backend_cpu_kernels(cpu), &job, ROWS, &plan));
-  backend_cpu_weights_draw(plan, &config, 5);
-  return plan;
-}
-
-static double step(struct cpu_plan *plan, const tutti_split *split) {
-  uint32_t rows[ROWS];
-  for (uint32_t r = 0; r < ROWS; r++)
-    rows[r] = r;
-  backend_cpu_gather(plan, split, ROWS, rows, NULL, true);
-  backend_cpu_forward(plan, ROWS, &(struct cpu_draws){.drop = true});
-  double loss = backend_cpu_loss(plan, ROWS, true);
-  backend_cpu_backward(plan, ROWS);
-  return loss;
+  return plan_to_train(network, task, cpu, &config);
 }
 
 /* Rounding moves each value by 2^-11 of it at most: the loss by few of these, and the gradient by a small angle. */
@@ -285,7 +270,7 @@ static void test_gradients_beside_floats(void **state) {
       tutti_network *network = make_network(&task, wide);
       struct cpu_plan *floats = make_plan(network, &task, (enum tutti_cpu)cpu, CPU_STORAGE_FLOAT);
       struct cpu_plan *halves = make_plan(network, &task, (enum tutti_cpu)cpu, CPU_STORAGE_HALF);
-      double want = step(floats, split), got = step(halves, split), inner = 0, apart = 0, squares = 0;
+      double want = pass_all(floats, split), got = pass_all(halves, split), inner = 0, apart = 0, squares = 0;
       size_t half = 0;
       for (size_t i = 0; i < halves->node_count; i++) {
         half += halves->nodes[i].half && !halves->nodes[i].lazy;
@@ -320,11 +305,8 @@ static void test_stored_values(void **state) {
   tutti_split *split = make_images(&task);
   tutti_network *network = make_network(&task, 24);
   struct cpu_plan *plan = make_plan(network, &task, tutti_cpu_detect(), CPU_STORAGE_HALF);
-  uint32_t rows[ROWS];
   size_t seen = 0;
-  for (uint32_t r = 0; r < ROWS; r++)
-    rows[r] = r;
-  backend_cpu_gather(plan, split, ROWS, rows, NULL, true);
+  gather_all(plan, split);
   for (size_t i = 0; i < plan->node_count; i++) {
     const struct cpu_node *node = &plan->nodes[i];
     backend_cpu_forward_node(plan, i, ROWS, &(struct cpu_draws){.drop = true});
