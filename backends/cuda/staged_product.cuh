@@ -41,28 +41,23 @@ CPU_INLINE void bring_four(bool shared, float *to, const float *from) {
     copy_four(to, from);
 }
 
-/* Begin to bring `depth` values of k from `k` on, of `count` rows of a matrix from `first` on, which lies by rows; */
-CPU_INLINE void bring_rows(const float *matrix, uint32_t ld, bool shared, uint32_t first, uint32_t count, uint32_t k,
-                           uint32_t depth, float *to) {
-  constexpr uint32_t QUADS = STAGE_DEPTH / 4;
+/* Begin to bring a part of a matrix, `rows` rows of `width` numbers of at most WIDTH, to rows of LD floats. */
+template <uint32_t WIDTH, uint32_t LD>
+CPU_INLINE void bring(const float *from, uint32_t ld, bool shared, uint32_t rows, uint32_t width, float *to) {
+  constexpr uint32_t QUADS = WIDTH / 4;
   const uint32_t quad = threadIdx.x % QUADS * 4;
-  const float *from = matrix + first * ld + k + quad;
-  if (quad >= depth)
+  if (quad >= width)
     return;
-  for (uint32_t row = threadIdx.x / QUADS; row < count; row += CUDA_WORKERS / QUADS)
-    bring_four(shared, to + row * STAGE_ROW + quad, from + row * ld);
+  for (uint32_t row = threadIdx.x / QUADS; row < rows; row += CUDA_WORKERS / QUADS)
+    bring_four(shared, to + row * LD + quad, from + row * ld + quad);
 }
 
-/* or of columns, of one that lies by columns. */
-CPU_INLINE void bring_columns(const float *matrix, uint32_t ld, bool shared, uint32_t first, uint32_t count, uint32_t k,
-                              uint32_t depth, float *to) {
-  constexpr uint32_t QUADS = STAGE_COLUMNS / 4;
-  const uint32_t quad = threadIdx.x % QUADS * 4;
-  const float *from = matrix + k * ld + first + quad;
-  if (quad >= count)
-    return;
-  for (uint32_t row = threadIdx.x / QUADS; row < depth; row += CUDA_WORKERS / QUADS)
-    bring_four(shared, to + row * STAGE_COLUMNS + quad, from + row * ld);
+/* Values of k along the rows of a part, or down its columns. */
+CPU_INLINE void bring_along(const float *from, uint32_t ld, bool shared, uint32_t rows, uint32_t depth, float *to) {
+  bring<STAGE_DEPTH, STAGE_ROW>(from, ld, shared, rows, depth, to);
+}
+CPU_INLINE void bring_down(const float *from, uint32_t ld, bool shared, uint32_t columns, uint32_t depth, float *to) {
+  bring<STAGE_COLUMNS, STAGE_COLUMNS>(from, ld, shared, depth, columns, to);
 }
 
 CPU_INLINE uint32_t at_most(uint32_t count, uint32_t most) { return count < most ? count : most; }
@@ -74,13 +69,13 @@ CPU_INLINE void bring_part(const struct product &p, uint32_t rows, const struct 
     const uint32_t depth = at_most(p.k - at.k, STAGE_DEPTH), m = at_most(p.m - at.row, rows),
                    n = at_most(p.n - at.column, STAGE_COLUMNS);
     if constexpr (FORM == PRODUCT_OF_COLUMNS)
-      bring_columns(p.a, p.lda, p.a_shared, at.row, m, at.k, depth, to);
+      bring_down(p.a + at.k * p.lda + at.row, p.lda, p.a_shared, m, depth, to);
     else
-      bring_rows(p.a, p.lda, p.a_shared, at.row, m, at.k, depth, to);
+      bring_along(p.a + at.row * p.lda + at.k, p.lda, p.a_shared, m, depth, to);
     if constexpr (FORM == PRODUCT_OF_ROWS)
-      bring_rows(p.b, p.ldb, p.b_shared, at.column, n, at.k, depth, b);
+      bring_along(p.b + at.column * p.ldb + at.k, p.ldb, p.b_shared, n, depth, b);
     else
-      bring_columns(p.b, p.ldb, p.b_shared, at.column, n, at.k, depth, b);
+      bring_down(p.b + at.k * p.ldb + at.column, p.ldb, p.b_shared, n, depth, b);
   }
   end_copies();
 }
@@ -133,9 +128,8 @@ CUDA_PHASE void multiply_staged_tiles(const struct product &p, uint32_t stage, c
         begin_sums(at, start, sum);
       },
       [&](const struct product &part) {
-        if (!mine)
-          return;
-        add_all<FORM, ROWS, STEP, true>(part, row, column, sum);
+        if (mine)
+          add_all<FORM, ROWS, STEP, true>(part, row, column, sum);
       },
       [&](const struct spot &) {
         if (mine)
@@ -167,9 +161,8 @@ CUDA_PHASE void multiply_staged_by_warps(const struct product &p, uint32_t stage
         begin_tile(p, tile.column + column, start, sum);
       },
       [&](const struct product &part) {
-        if (!mine)
-          return;
-        add_tiles<FORM>(part, row, column, sum);
+        if (mine)
+          add_tiles<FORM>(part, row, column, sum);
       },
       [&](const struct spot &tile) {
         if (mine)
