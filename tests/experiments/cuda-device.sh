@@ -29,7 +29,8 @@ tests() {
   return $failed
 }
 
-conform() { timeout 120 "$build/tutti-conform" backend/cuda; }
+# It passes over a backend that does not work here.
+conform() { timeout 120 "$build/tutti-conform" backend/cuda | tee /dev/stderr | grep -q '^[1-9][0-9]* passed, 0 failed'; }
 
 # A few networks of tables, of which some have no room in shared memory, by a tool of the toolkit.
 sanitize() { timeout 300 compute-sanitizer --tool "$1" --error-exitcode 3 "$bench" --networks 8 --epochs 1 --count 200; }
@@ -45,10 +46,12 @@ runs() {
 }
 
 tables() {
-  "$python" "$here/tests/bench/train_pool_torch.py" "$bench" --data "$concrete" --data "$protein" --peer-steps 20 --only mixed
-  "$python" "$here/tests/bench/train_pool_torch.py" "$bench" --data "$concrete" --data "$protein" --peer-steps 20 --only alike
-  "$python" "$here/tests/bench/train_pool_jax.py" "$bench" --data "$concrete" --data "$protein"
-  "$python" "$here/tests/bench/train_pool_jax.py" "$bench" --data "$concrete" --data "$protein" --set precision=tf32
+  local failed=0
+  "$python" "$here/tests/bench/train_pool_torch.py" "$bench" --data "$concrete" --data "$protein" --peer-steps 20 --only mixed || failed=1
+  "$python" "$here/tests/bench/train_pool_torch.py" "$bench" --data "$concrete" --data "$protein" --peer-steps 20 --only alike || failed=1
+  "$python" "$here/tests/bench/train_pool_jax.py" "$bench" --data "$concrete" --data "$protein" || failed=1
+  "$python" "$here/tests/bench/train_pool_jax.py" "$bench" --data "$concrete" --data "$protein" --set precision=tf32 || failed=1
+  return $failed
 }
 
 images() {
