@@ -31,16 +31,32 @@ static float rounded(float x) {
   return fabs((double)x) < 0x1p-126 ? 0 : (float)ldexp(nearbyint(digits * 256), exponent - 8);
 }
 
-/* Sums over 32 values of k: of the even terms, and of the odd ones. */
-static float plain_sum(const struct cpu_gemm *g, size_t columns, size_t row, size_t column) {
+/* A(row, k) as [m][k] and B(k, column) as [n][k], rounded; columns of B that are not there are 0. */
+static float *rounded_a(const struct cpu_gemm *g) {
+  float *a = malloc(g->m * g->k * sizeof *a);
+  assert_non_null(a);
+  for (size_t i = 0; i < g->m * g->k; i++)
+    a[i] = rounded(g->a[i / g->k * g->a_row + i % g->k * g->a_column]);
+  return a;
+}
+
+static float *rounded_b(const struct cpu_gemm *g, size_t columns) {
+  float *b = calloc(g->n * g->k, sizeof *b);
+  assert_non_null(b);
+  for (size_t i = 0; i < columns * g->k; i++) {
+    const size_t column = i / g->k, k = i % g->k;
+    b[i] = rounded(g->b_transposed ? g->b[column * g->ldb + k] : g->b[k * g->ldb + column]);
+  }
+  return b;
+}
+
+/* Sums over 32 values of k, of the even terms and of the odd ones. Products of such numbers are exact. */
+static float plain_sum(const struct cpu_gemm *g, const float *a, const float *b, size_t row, size_t column) {
   float sum = g->accumulate ? g->c[row * g->ldc + column] : 0;
   for (size_t k = 0; k < g->k; k += 32) {
     float part[2] = {0, 0};
-    for (size_t i = k; i < g->k && i < k + 32; i++) {
-      const float a = g->a[row * g->a_row + i * g->a_column];
-      const float b = column >= columns ? 0 : g->b_transposed ? g->b[column * g->ldb + i] : g->b[i * g->ldb + column];
-      part[i % 2] = fmaf(rounded(a), rounded(b), part[i % 2]);
-    }
+    for (size_t i = k; i < g->k && i < k + 32; i++)
+      part[i % 2] += a[row * g->k + i] * b[column * g->k + i];
     sum += part[0] + part[1];
   }
   if (g->bias)
@@ -81,14 +97,16 @@ static void check_product(cpu_bfloat_function *multiply) {
   g.bias = g.accumulate || below(2) ? NULL : bias;
   g.relu = below(2);
   g.mask = below(2) ? mask : NULL;
+  float *short_a = rounded_a(&g), *short_b = rounded_b(&g, g.b_transposed ? columns : g.n);
   for (size_t i = 0; i < g.m * g.n; i++)
-    wanted[i] = plain_sum(&g, g.b_transposed ? columns : g.n, i / g.n, i % g.n);
+    wanted[i] = plain_sum(&g, short_a, short_b, i / g.n, i % g.n);
   multiply(&(struct cpu_bfloat){&g, columns, pack, pack + CPU_BFLOAT_PACK_A});
   for (size_t i = 0; i < g.m * g.n; i++)
     if (memcmp(&c[i], &wanted[i], sizeof *c) != 0 && (c[i] != 0 || wanted[i] != 0))
       fail_msg("%zu x %zu x %zu, row %zu, column %zu: found %.9g, wanted %.9g", g.m, g.n, g.k, i / g.n, i % g.n,
                (double)c[i], (double)wanted[i]);
   free(a), free(b), free(bias), free(c), free(mask), free(wanted), free(pack);
+  free(short_a), free(short_b);
 }
 
 static void check_products(cpu_bfloat_function *multiply) {
