@@ -228,6 +228,47 @@ static void test_exact_networks(void **state) {
   tutti_split_destroy(split);
 }
 
+/* Both products of a backward pass round: with 1 + 2^-9, which has too many digits, they are what they are with 1. */
+static void test_backward_products(void **state) {
+  (void)state;
+  enum { SIZE = 16, NUMBERS = SIZE * SIZE };
+  const float longer = 1 + 0x1p-9f;
+  struct tutti_task task = make_task();
+  tutti_network *network = make_network(&task);
+  struct cpu_plan *plan = make_plan(network, &task, tutti_cpu_detect(), CPU_BFLOAT16);
+  float x[NUMBERS], gradient[NUMBERS], to[NUMBERS];
+  for (size_t i = 0; i < NUMBERS; i++) {
+    x[i] = longer;
+    gradient[i] = 1;
+  }
+  backend_cpu_product_inputs(plan, &(struct cpu_input_product){.rows = SIZE,
+                                                               .inputs = SIZE,
+                                                               .columns = SIZE,
+                                                               .units = SIZE,
+                                                               .gradient = gradient,
+                                                               .ldg = SIZE,
+                                                               .weights = x,
+                                                               .ldw = SIZE,
+                                                               .to = to,
+                                                               .ldt = SIZE});
+  for (size_t i = 0; i < NUMBERS; i++)
+    assert_true(to[i] == SIZE);
+  backend_cpu_product_weights(plan, &(struct cpu_weight_product){.rows = SIZE,
+                                                                 .inputs = SIZE,
+                                                                 .columns = SIZE,
+                                                                 .units = SIZE,
+                                                                 .x = x,
+                                                                 .ldx = SIZE,
+                                                                 .gradient = gradient,
+                                                                 .ldg = SIZE,
+                                                                 .to = to,
+                                                                 .ldw = SIZE});
+  for (size_t i = 0; i < NUMBERS; i++)
+    assert_true(to[i] == SIZE);
+  backend_cpu_plan_destroy(plan);
+  tutti_network_destroy(network);
+}
+
 /* Rounding moves each number by 2^-9 of it at most, and a unit near its kink is on in one and off in the other: the
    gradient turns by a small angle. What is not training has the bits of floats. */
 static void test_networks_beside_floats(void **state) {
@@ -266,6 +307,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_units),
       cmocka_unit_test(test_exact_networks),
+      cmocka_unit_test(test_backward_products),
       cmocka_unit_test(test_networks_beside_floats),
   };
   int failed = run_on_levels(&all, "products", NULL, NULL);
