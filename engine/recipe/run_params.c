@@ -4,7 +4,7 @@
 #include <string.h>
 #include <tutti/metrics.h>
 
-static const char *const orders[] = {"trial", "completion", NULL};
+static const char *const orders[] = {[TUTTI_ORDER_TRIAL] = "trial", [TUTTI_ORDER_COMPLETION] = "completion", NULL};
 static const char *const unfinished[] = {[TUTTI_UNFINISHED_LEAVE] = "leave", [TUTTI_UNFINISHED_STOP] = "stop", NULL};
 static const char *const objectives[] = {"kept", "last-epoch", NULL};
 /* "auto", then the losses by their numbers. */

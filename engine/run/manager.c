@@ -16,8 +16,6 @@
 #include <tutti/clock.h>
 #include <unistd.h>
 
-enum order { ORDER_TRIAL, ORDER_COMPLETION };
-
 /* --- the catalogue --- */
 
 static enum tutti_status change(struct tutti_manager *manager) {
@@ -250,7 +248,7 @@ enum tutti_status tutti_manager_tell(struct tutti_manager *manager, uint64_t tri
 /* The next result to tell, or TUTTI_NO_TRIAL. */
 static uint64_t next_to_tell(const struct tutti_manager *manager) {
   const struct tutti_history *history = &manager->history;
-  if (manager->run->order == ORDER_COMPLETION)
+  if (manager->run->order == TUTTI_ORDER_COMPLETION)
     return history->told < manager->arrived ? manager->queue[history->told] : TUTTI_NO_TRIAL;
   return history->told < history->asked && history->records[history->told].done ? history->told : TUTTI_NO_TRIAL;
 }

@@ -241,10 +241,18 @@ static void warn_of_window(const struct tutti_manager *manager) {
               window, places - window, places, manager->live.workers, places + places / ahead);
 }
 
+/* So many trials are told, at most, before the last one is asked for; 0: a time ends the run. */
+static uint64_t known_at_last(const struct tutti_run_config *run) {
+  if (run->budget == 0 || run->budget <= run->window)
+    return 0;
+  return (uint64_t)(run->order == TUTTI_ORDER_TRIAL ? run->budget - run->window : run->budget - 1);
+}
+
 /* What a trial must reach follows from the results that are known when it is asked for: maybe none ever are. */
 static enum tutti_status make_pruner(struct tutti_manager *manager) {
   const struct tutti_run_config *run = manager->run;
-  TUTTI_TRY(manager->context, tutti_run_make_pruner(manager->context, manager->experiment, &manager->pruner));
+  TUTTI_TRY(manager->context,
+            tutti_run_make_pruner(manager->context, manager->experiment, known_at_last(run), &manager->pruner));
   if (manager->pruner && run->budget > 0 && run->window >= run->budget)
     tutti_log(manager->context, TUTTI_LOG_WARNING,
               "run.window = %" PRId64 ": all %" PRId64

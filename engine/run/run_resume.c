@@ -29,7 +29,7 @@ static enum tutti_status set_rules(struct tutti_manager *manager) {
   enum tutti_status status;
   tutti_pruner *pruner = NULL;
   uint64_t *order = NULL, told = 0;
-  TUTTI_TRY_OUT(context, tutti_run_make_pruner(context, manager->experiment, &pruner));
+  TUTTI_TRY_OUT(context, tutti_run_make_pruner(context, manager->experiment, 0, &pruner));
   TUTTI_TRY_OUT(context, order_of(context, history, &order));
   for (uint64_t i = 0; pruner && i < history->asked; i++) {
     for (; told < history->records[i].asked_after; told++)

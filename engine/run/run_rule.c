@@ -122,8 +122,9 @@ static enum tutti_status note_epochs(void *visitor, tutti_context *context, cons
 }
 
 enum tutti_status tutti_run_make_pruner(tutti_context *context, const struct tutti_experiment *experiment,
-                                        tutti_pruner **pruner) {
-  struct tutti_pruner_setup setup = {.size = sizeof setup, .host = experiment->host, .seed = experiment->facts.seed};
+                                        uint64_t known, tutti_pruner **pruner) {
+  struct tutti_pruner_setup setup = {
+      .size = sizeof setup, .host = experiment->host, .seed = experiment->facts.seed, .known = known};
   *pruner = NULL;
   if (tutti_experiment_is_fit(experiment))
     return TUTTI_OK;

@@ -60,6 +60,7 @@ struct tutti_pruner_setup {
   const struct tutti_task *task;
   uint64_t seed;
   uint32_t epochs; /* for so many a trial trains at most; 0: not known. Rungs from there on are never looked at */
+  uint64_t known;  /* so many trials are told, at most, before the last one is asked for; 0: not known */
 };
 
 /* How a trial went; borrowed until return. */

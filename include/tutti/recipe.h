@@ -12,6 +12,7 @@ TUTTI_BEGIN_DECLS
 
 typedef struct tutti_recipe tutti_recipe;
 
+enum tutti_run_order { TUTTI_ORDER_TRIAL, TUTTI_ORDER_COMPLETION };
 enum tutti_run_unfinished { TUTTI_UNFINISHED_LEAVE, TUTTI_UNFINISHED_STOP };
 enum tutti_run_objective { TUTTI_OBJECTIVE_KEPT /* of the weights that are kept */, TUTTI_OBJECTIVE_LAST_EPOCH };
 
@@ -23,7 +24,7 @@ struct tutti_run_config {
   int64_t budget;       /* networks to train; 0: as many as there is time for */
   int64_t window;       /* trials outstanding at once; it changes what is searched, so it is never a number of cores */
   int64_t workers;      /* processes; 0: one a core. Never changes results */
-  int order;            /* 0 trial, 1 completion */
+  int order;            /* enum tutti_run_order */
   int loss;             /* 0 auto, then 1 + enum tutti_loss: the loss that builders and selectors minimise */
   double trial_timeout; /* seconds; infinity */
   int64_t retries;      /* how often a trial is tried again if its worker crashed or was killed */

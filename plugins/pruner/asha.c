@@ -98,6 +98,7 @@ static enum tutti_status pruner_create_asha(tutti_context *context, const void *
   struct pruner_asha *self;
   TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *self, &self));
   self->config = config;
+  ladder_warn_of_warmup(context, setup, self->config->warmup);
   enum tutti_status status = self->config->rungs.count > 0 ? take_rungs_asha(context, self, setup->epochs)
                                                            : make_rungs_asha(context, self, setup->epochs);
   if (status != TUTTI_OK) {

@@ -1,10 +1,20 @@
 /* ladder.c - losses in order: a new one is put into its place, which costs a search and a shift. */
 #include "ladder.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 const char *const ladder_losses_names[] = {[LADDER_VALIDATION] = "validation", [LADDER_TRAINING] = "training", NULL};
+
+void ladder_warn_of_warmup(tutti_context *context, const struct tutti_pruner_setup *setup, int64_t warmup) {
+  if (setup->known > 0 && (uint64_t)warmup > setup->known)
+    tutti_log(context, TUTTI_LOG_WARNING,
+              "pruner.warmup = %" PRId64 ": nothing is pruned before so many trials are told, and when the last one is "
+              "asked for at most %" PRIu64 " are, so this run prunes nothing; a smaller warmup, a larger budget or a "
+              "smaller run.window lets it",
+              warmup, setup->known);
+}
 
 const double *ladder_losses_of(int losses, const struct tutti_curve *curve) {
   return losses == LADDER_TRAINING ? curve->training : curve->losses;

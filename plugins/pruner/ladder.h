@@ -19,6 +19,8 @@ extern const char *const ladder_losses_names[];
                "steps, which say more where validation losses lag behind (batch norms in their first hundred steps). " \
                "Only for trials that are all trained alike: with regularisation, dropout or augmentation that is "     \
                "searched, a low training loss is no merit.")
+/* Warn if `warmup` trials have to be told before the pruner prunes, and so many never are. */
+void ladder_warn_of_warmup(tutti_context *context, const struct tutti_pruner_setup *setup, int64_t warmup);
 /* The losses of a curve; NULL: they are not known. */
 const double *ladder_losses_of(int losses, const struct tutti_curve *curve);
 

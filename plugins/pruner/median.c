@@ -51,6 +51,7 @@ static enum tutti_status pruner_create_median(tutti_context *context, const void
                       "pruner.min_epochs: trials have at most %u epochs, and the last one ends them anyway; expected "
                       "less than that, found %lld",
                       (unsigned)setup->epochs, (long long)own->min_epochs);
+  ladder_warn_of_warmup(context, setup, own->warmup);
   TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *self, &self));
   self->config = own;
   self->epochs = setup->epochs;

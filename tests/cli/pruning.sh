@@ -159,6 +159,20 @@ expect_code 0
 expect_err "run.window = 24: all 24 trials are asked for before one result is known, so pruner asha prunes nothing"
 tutti validate asha.ini --set run.window=23
 expect_not_in err "prunes nothing"
+# The last of 24 trials is asked for when 20 are told: one more than that never are.
+for name in asha median; do
+  tutti validate $name.ini --set pruner.warmup=21
+  expect_code 0
+  expect_err "pruner.warmup = 21: nothing is pruned before so many trials are told" "at most 20 are, so this run prunes nothing"
+  tutti validate $name.ini --set pruner.warmup=20
+  expect_not_in err "prunes nothing"
+  tutti validate $name.ini --set pruner.warmup=21 --set run.order=completion
+  expect_not_in err "prunes nothing"
+  tutti validate $name.ini --set pruner.warmup=24 --set run.order=completion
+  expect_err "at most 23 are, so this run prunes nothing"
+  tutti validate $name.ini --set pruner.warmup=21 --set run.budget=0 --set run.time=60
+  expect_not_in err "prunes nothing"
+done
 cat >trees.ini <<'INI'
 [data]
 plugin = toy-sine
