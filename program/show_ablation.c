@@ -17,7 +17,7 @@ static void list_cells(const json_t *status, const char *state, FILE *out) {
     bool waits = strcmp(state, "waiting") == 0;
     if (strcmp(text_of(cell, "state"), state) != 0 || (waits && trials == 0))
       continue;
-    (void)fprintf(out, "  %-9s %s", waits ? "stopped" : state, text_of(cell, "name"));
+    (void)fprintf(out, "%s  %-9s %s", json_object_get(cell, "status") ? "\n" : "", waits ? "stopped" : state, text_of(cell, "name"));
     if (*text_of(cell, "reason"))
       (void)fprintf(out, ": %s", text_of(cell, "reason"));
     else if (budget > 0)
@@ -25,6 +25,8 @@ static void list_cells(const json_t *status, const char *state, FILE *out) {
     else if (trials > 0)
       (void)fprintf(out, ": %lld trials", trials);
     (void)fputc('\n', out);
+    if (json_object_get(cell, "status"))
+      show_watched(json_object_get(cell, "status"), out);
   }
 }
 

@@ -37,6 +37,11 @@ static bool can_resume(tutti_context *context, const char *directory) {
   return there;
 }
 
+/* Does the same command get further when what stood in the way is mended: an interruption, a full disk, a bad one? */
+static bool is_passing(enum tutti_status status) {
+  return status == TUTTI_ERROR_CANCELLED || status == TUTTI_ERROR_FULL || status == TUTTI_ERROR_IO;
+}
+
 static int train(tutti_context *context, const char *command, tutti_recipe *recipe,
                  const struct training_options *options, const char *directory) {
   char program[4096], *summary = NULL, *hint = how_to_resume(context, command, directory);
@@ -54,7 +59,7 @@ static int train(tutti_context *context, const char *command, tutti_recipe *reci
   progress_end(&progress);
   if (status != TUTTI_OK) {
     int code = fail(context, status);
-    if (hint && can_resume(context, directory) && (status == TUTTI_ERROR_CANCELLED || status == TUTTI_ERROR_FULL))
+    if (hint && is_passing(status) && can_resume(context, directory))
       put_plain(hint, strlen(hint), stderr);
     tutti_free(hint);
     return code;

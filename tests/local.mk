@@ -569,6 +569,7 @@ tests_faults_power_log_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhe
 fault_scripts += %D%/faults/ablate-kills.sh
 fault_scripts += %D%/faults/broken-at-load.sh
 fault_scripts += %D%/faults/broken-at-work.sh
+fault_scripts += %D%/faults/failing-sync.sh
 fault_scripts += %D%/faults/full-disk.sh
 fault_scripts += %D%/faults/orphans.sh
 fault_scripts += %D%/faults/keep-kills.sh

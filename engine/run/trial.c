@@ -251,14 +251,6 @@ void tutti_unsent_drop(tutti_context *context, struct tutti_unsent *unsent) {
   *unsent = (struct tutti_unsent){.reply = NULL};
 }
 
-enum tutti_status tutti_training_reply(tutti_context *context, const struct tutti_experiment *experiment,
-                                       const char *directory, enum tutti_status result, struct tutti_training *training,
-                                       char **reply) {
-  struct tutti_unsent unsent;
-  TUTTI_TRY(context, tutti_training_reply_begin(context, experiment, directory, result, training, &unsent));
-  return tutti_training_reply_end(context, &unsent, reply);
-}
-
 static enum tutti_status status_of(const char *name) {
   for (int status = TUTTI_OK; status <= TUTTI_ERROR_INTERNAL; status++)
     if (strcmp(tutti_status_name((enum tutti_status)status), name) == 0)

@@ -85,14 +85,7 @@ TUTTI_NODISCARD enum tutti_status tutti_training_begin(tutti_context *context,
 TUTTI_NODISCARD enum tutti_status tutti_training_train(tutti_context *context,
                                                        const struct tutti_experiment *experiment,
                                                        struct tutti_training *training);
-/* Predict, write the artefacts under DIRECTORY/trials/NUMBER, and make the reply. `result` is the status of the
-   training. */
-TUTTI_NODISCARD enum tutti_status tutti_training_reply(tutti_context *context,
-                                                       const struct tutti_experiment *experiment, const char *directory,
-                                                       enum tutti_status result, struct tutti_training *training,
-                                                       char **reply);
-/* The same in two steps, between which the next training may begin, since a disk takes its time: a reply whose files
-   are not durable yet, and what is to be sent once they are. */
+/* A reply whose files are not durable yet. A disk takes its time, so the next training may begin before it is sent. */
 struct tutti_file_syncing;
 struct tutti_unsent {
   uint64_t number;
@@ -100,6 +93,8 @@ struct tutti_unsent {
   double seconds;
   struct tutti_file_syncing *syncing;
 };
+/* Predict, write the artefacts under DIRECTORY/trials/NUMBER, and make the reply. `result` is the status of the
+   training. */
 TUTTI_NODISCARD enum tutti_status
 tutti_training_reply_begin(tutti_context *context, const struct tutti_experiment *experiment, const char *directory,
                            enum tutti_status result, struct tutti_training *training, struct tutti_unsent *unsent);

@@ -31,6 +31,24 @@ static enum ablation_state state_of(const json_t *cell, const char *run) {
   return planned && strcmp(planned, tutti_ablation_states[ABLATION_FAILED]) == 0 ? ABLATION_FAILED : ABLATION_WAITING;
 }
 
+/* What the workers of a cell are at, its best trial, its failures: the status of its run without what does not change or
+   is long; NULL where that cannot be read. */
+static json_t *run_of(tutti_context *context, const char *run) {
+  static const char *const left_out[] = {"all_trials", "builder_state", "ensemble", "evaluation", NULL};
+  tutti_view *view = NULL;
+  char *text = NULL;
+  json_t *root = NULL;
+  if (tutti_view_open(context, run, &view) != TUTTI_OK || tutti_view_status(context, view, &text) != TUTTI_OK)
+    tutti_error_clear(context); /* it has hardly begun, or just ends */
+  else
+    root = json_loads(text, 0, NULL);
+  for (size_t i = 0; left_out[i]; i++)
+    (void)json_object_del(root, left_out[i]);
+  tutti_view_close(view);
+  tutti_free(text);
+  return root;
+}
+
 /* A cell as status shows it; *state is what it is at. */
 static enum tutti_status describe(tutti_context *context, const char *directory, const json_t *cell, json_t **made,
                                   enum ablation_state *state) {
@@ -46,6 +64,9 @@ static enum tutti_status describe(tutti_context *context, const char *directory,
                     *state == ABLATION_FAILED && reason ? reason : "", "trials",
                     begun ? (json_int_t)tutti_ablation_trials_done(context, run) : 0, "budget",
                     begun ? (json_int_t)budget_of(context, directory, name) : 0);
+  json_t *status = *state == ABLATION_RUNNING && begun ? run_of(context, run) : NULL;
+  if (status)
+    json_object_set_new(*made, "status", status);
   tutti_free(run);
   return TUTTI_OK;
 }

@@ -69,8 +69,9 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_ablation_run(tutti_context *co
 /* Does the directory hold an ablation that has begun? */
 TUTTI_API bool tutti_ablation_is_there(const char *directory);
 /* Where it stands, at work or not, as JSON: {"directory", "running", "counts": {"waiting", "running", "finished",
-   "failed"}, "cells": [{"name", "state", "reason" of a failure, "trials" and "budget" of what has begun and not ended}]};
-   free *json with tutti_free. Failures are those that were recorded when it ended. */
+   "failed"}, "cells": [{"name", "state", "reason" of a failure, "trials" and "budget" of what has begun and not ended,
+   "status" of one that runs: as tutti_view_status, without its trials and its ensemble}]}; free *json with tutti_free.
+   Failures are those that were recorded when it ended. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_ablation_status(tutti_context *context, const char *directory,
                                                                   char **json);
 

@@ -101,6 +101,13 @@ await() { # PATTERN: in the status, within a minute
 }
 await "  running   budget=2000_seed-3: [1-9][0-9]* of 2000 trials"
 expect_out "cells       4: 0 finished, 1 running, 0 failed, 3 waiting" "state       running"
+# What the workers of the cell are at, and its best, as the status of its run has it.
+await "workers     . of 1 at work"
+expect_out "best        trial" "trials/s"
+tutti status slow --json
+expect_json 2000 cells 0 status trials budget
+expect_json 1 cells 0 status live workers
+expect_not_in out '"all_trials"'
 kill -INT $slow
 wait $slow
 tutti status slow --watch

@@ -1,8 +1,10 @@
 /* poor_disk.c - loaded before a program (LD_PRELOAD), it makes the disk under it a poor one: each pwrite takes
-   TUTTI_DISK_PAUSE milliseconds more, and the first file in a folder that is called TUTTI_DISK_LOSES is not found there
-   when the folder is read. */
+   TUTTI_DISK_PAUSE milliseconds more, the first file in a folder that is called TUTTI_DISK_LOSES is not found there
+   when the folder is read, and what has TUTTI_DISK_UNSYNCABLE in its path cannot be synced. */
 #include <dirent.h>
 #include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -36,4 +38,19 @@ EXPORT struct dirent *readdir(DIR *folder) {
     return entry;
   lost = 1;
   return real(folder);
+}
+
+EXPORT int fsync(int descriptor);
+EXPORT int fsync(int descriptor) {
+  const char *part = getenv("TUTTI_DISK_UNSYNCABLE");
+  char link[64], path[4096];
+  int (*real)(int);
+  *(void **)&real = dlsym(RTLD_NEXT, "fsync");
+  (void)snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+  ssize_t length = readlink(link, path, sizeof path - 1);
+  path[length > 0 ? length : 0] = '\0';
+  if (!part || !strstr(path, part))
+    return real(descriptor);
+  errno = EIO;
+  return -1;
 }

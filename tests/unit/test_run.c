@@ -445,6 +445,7 @@ static struct tutti_experiment *experiment;
 /* A worker in this process. */
 static enum tutti_status train_here(tutti_context *context, struct tutti_reply *reply) {
   struct tutti_training training = {0};
+  struct tutti_unsent unsent;
   uint64_t trial = simulated.trials[simulated.answered];
   const char *request = simulated.requests[simulated.answered++];
   enum tutti_status status;
@@ -457,7 +458,8 @@ static enum tutti_status train_here(tutti_context *context, struct tutti_reply *
   if (status == TUTTI_OK)
     status = tutti_backend_train(context, experiment->backend, &training.job, &training.outcome);
   *reply = (struct tutti_reply){.size = sizeof *reply, .kind = TUTTI_REPLY_DONE, .trial = trial};
-  SIMULATED_OK(tutti_training_reply(context, experiment, "run", status, &training, &reply->text));
+  SIMULATED_OK(tutti_training_reply_begin(context, experiment, "run", status, &training, &unsent));
+  SIMULATED_OK(tutti_training_reply_end(context, &unsent, &reply->text));
   tutti_training_end(&training);
   return TUTTI_OK;
 }

@@ -39,6 +39,7 @@ static char *own_candidate(void) {
 /* Do a trial of this number from its request to its reply. */
 static enum tutti_status do_trial(uint64_t number, uint64_t fingerprint) {
   struct tutti_training training = {0};
+  struct tutti_unsent unsent;
   char *request, *text = own_candidate();
   SIMULATED_OK(tutti_request_print(
       simulated_context, &(struct tutti_request){.trial = number, .fingerprint = fingerprint, .candidate = text},
@@ -46,7 +47,8 @@ static enum tutti_status do_trial(uint64_t number, uint64_t fingerprint) {
   enum tutti_status status = tutti_training_begin(simulated_context, experiment, ".", request, &training);
   if (status == TUTTI_OK)
     status = tutti_backend_train(simulated_context, experiment->backend, &training.job, &training.outcome);
-  SIMULATED_OK(tutti_training_reply(simulated_context, experiment, ".", status, &training, &reply));
+  SIMULATED_OK(tutti_training_reply_begin(simulated_context, experiment, ".", status, &training, &unsent));
+  SIMULATED_OK(tutti_training_reply_end(simulated_context, &unsent, &reply));
   tutti_training_end(&training);
   SIMULATED_OK(tutti_reply_parse(simulated_context, reply, &facts));
   report = json_loads(facts.report, 0, NULL);
