@@ -436,13 +436,11 @@ static enum tutti_status take_reply(struct tutti_manager *manager, const struct 
 }
 
 static enum tutti_status wait_for_reply(struct tutti_manager *manager, double timeout, struct tutti_reply *reply) {
-  struct tutti_effort *effort = &manager->effort;
+  tutti_effort_end_step(&manager->effort);
   double begin = tutti_clock();
-  if (effort->waited > 0)
-    effort->longest = fmax(effort->longest, begin - effort->waited);
   TUTTI_TRY(manager->context, tutti_executor_wait(manager->context, manager->executor, timeout, reply));
-  tutti_effort_add(effort, TUTTI_EFFORT_WAIT, begin);
-  effort->waited = tutti_clock();
+  tutti_effort_add(&manager->effort, TUTTI_EFFORT_WAIT, begin);
+  tutti_effort_begin_step(&manager->effort);
   return TUTTI_OK;
 }
 

@@ -164,6 +164,7 @@ static enum tutti_status open_directory(struct tutti_manager *manager) {
   TUTTI_TRY_OUT(context, tutti_catalogue_set(context, manager->catalogue, "members_from", members_from));
   TUTTI_TRY_OUT(context,
                 tutti_history_load(context, manager->catalogue, manager->experiment->scope, &manager->history));
+  TUTTI_TRY_OUT(context, tutti_history_reserve(context, &manager->history, (uint64_t)manager->run->budget));
   TUTTI_TRY_OUT(context, recall_time(manager));
   TUTTI_TRY_OUT(context, tutti_manager_check_extent(manager));
   say_used_up(manager);
@@ -323,7 +324,8 @@ static enum tutti_status give_up_rest(struct tutti_manager *manager) {
   uint64_t rest = history->asked - history->done;
   if (rest == 0)
     return TUTTI_OK;
-  double longest = tutti_live_longest(&manager->live, tutti_manager_clock(manager));
+  double longest = tutti_live_longest(&manager->live, tutti_manager_clock(manager)),
+         before = fmax(0, tutti_manager_worked(manager) - longest);
   TUTTI_TRY(manager->context, tutti_manager_record_worked(manager));
   manager->ahead = tutti_manager_clock(manager) - tutti_clock();
   tutti_executor_destroy(manager->executor);
@@ -337,9 +339,10 @@ static enum tutti_status give_up_rest(struct tutti_manager *manager) {
   }
   return TUTTI_FAIL(
       manager->context, TUTTI_ERROR_USAGE,
-      "run.time: %g s were over before one training had ended: the longest had taken %.3g s; give the run "
-      "more time, and resume it (--resume --set run.time=...), or make trainings shorter",
-      manager->run->time, longest);
+      "run.time: %g s were over before one training had ended: the longest had taken %.3g s, and what came before it "
+      "(data, workers to start) %.3g s; give the run more time, and resume it (--resume --set run.time=...), or make "
+      "trainings shorter",
+      manager->run->time, longest, before);
 }
 
 /* A recipe that says neither how many nor how long gets the default, and is told so. */

@@ -15,11 +15,13 @@ enum tutti_effort_part {
   TUTTI_EFFORT_PARTS
 };
 
+/* A step is what the manager does between two waits. */
 struct tutti_effort {
   double seconds[TUTTI_EFFORT_PARTS];
   uint64_t times[TUTTI_EFFORT_PARTS];
-  double longest; /* the longest time between two waits */
-  double waited;  /* the clock when the last wait ended; 0: none has */
+  double longest, longest_parts[TUTTI_EFFORT_PARTS]; /* the longest step, and what its parts took */
+  double busiest;                                    /* the most that a step took of the processor's time */
+  double began, began_processor, began_parts[TUTTI_EFFORT_PARTS]; /* the readings when this step began; 0: none has */
 };
 
 /* `part` has taken the time since `begin`, a reading of tutti_clock. */
@@ -27,6 +29,11 @@ static inline void tutti_effort_add(struct tutti_effort *effort, enum tutti_effo
   effort->seconds[part] += tutti_clock() - begin;
   effort->times[part]++;
 }
+
+/* A wait has ended. */
+void tutti_effort_begin_step(struct tutti_effort *effort);
+/* A wait begins. */
+void tutti_effort_end_step(struct tutti_effort *effort);
 
 struct tutti_manager;
 /* Tell the log, as information: each part, memory, and what the executor says of its workers. */

@@ -10,15 +10,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROOM = 64 };
+enum { ROOM = 64, MOST_RESERVED = 1 << 18 };
 
-static enum tutti_status grow_history(tutti_context *context, struct tutti_history *history) {
-  if (history->asked < history->room)
-    return TUTTI_OK;
-  uint64_t room = history->room * 2 + ROOM;
+static enum tutti_status make_room(tutti_context *context, struct tutti_history *history, uint64_t room) {
   TUTTI_TRY(context, tutti_realloc(context, history->asked, room, sizeof *history->records, &history->records));
   history->room = room;
   return TUTTI_OK;
+}
+
+static enum tutti_status grow_history(tutti_context *context, struct tutti_history *history) {
+  return history->asked < history->room ? TUTTI_OK : make_room(context, history, history->room * 2 + ROOM);
+}
+
+enum tutti_status tutti_history_reserve(tutti_context *context, struct tutti_history *history, uint64_t trials) {
+  uint64_t room = trials < MOST_RESERVED ? trials : MOST_RESERVED;
+  return room <= history->room ? TUTTI_OK : make_room(context, history, room);
 }
 
 enum tutti_status tutti_history_add(tutti_context *context, struct tutti_history *history,

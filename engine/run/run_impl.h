@@ -208,6 +208,10 @@ struct tutti_reports {
 TUTTI_NODISCARD enum tutti_status tutti_reports_load(tutti_context *context, tutti_catalogue *catalogue,
                                                      struct tutti_reports *reports);
 void tutti_reports_release(struct tutti_reports *reports);
+/* Make room for so many trials in all, so that no later step has to move those that are there; for a very large number
+   for part of them. */
+TUTTI_NODISCARD enum tutti_status tutti_history_reserve(tutti_context *context, struct tutti_history *history,
+                                                        uint64_t trials);
 TUTTI_NODISCARD enum tutti_status tutti_history_add(tutti_context *context, struct tutti_history *history,
                                                     const struct tutti_proposal *proposal);
 void tutti_history_release(struct tutti_history *history);

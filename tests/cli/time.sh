@@ -89,7 +89,7 @@ expect_err "run.time: killed has worked for"
 # A deadline shorter than one training; with more time the same one is trained.
 tutti run sleep.ini --out short --workers 1 --set run.time=1.5 --set backend.seconds=3
 expect_code 2
-expect_err "run.time: 1.5 s were over before one training had ended: the longest had taken" "--resume --set run.time="
+expect_err "run.time: 1.5 s were over before one training had ended: the longest had taken" "what came before it (data, workers to start)" "--resume --set run.time="
 tutti run sleep.ini --out short --workers 1 --resume --quiet --set run.time=inf --set run.budget=1 --set backend.seconds=3 --json
 expect_code 0
 expect_json 1 trials 'done'

@@ -16,6 +16,7 @@
 #   ROWS="300 400 1000"       training, validation and test rows of Fashion-MNIST
 #   NES_BUDGET=12             networks of a pool; paper: 400
 #   EPOCHS=9                  of a network of NES; paper: 15
+#   RUNGS="1 3"               of asha in NES; those that follow from its reduction, 3, by default
 #   TUTTI=tutti               the program
 #
 # One worker, so that the processor's time is that of one process, and a window of two trials, so that results are known early.
@@ -53,7 +54,7 @@ search_uci() { # PRUNER SEED
 
 search_nes() { # PRUNER SEED
   local more=()
-  [ "${1%%-*}" != asha ] || more=(--set pruner.reduction=3)
+  [ "${1%%-*}" != asha ] || more=(--set pruner.reduction=3 --set "pruner.rungs=${RUNGS:-}")
   search "nes-$1-$2" "$nes_budget" "$1" "$here/ini/nes/fashion-mnist-small.ini" --set "run.seed=$2" \
     --set "data.path=$data/fashion-mnist" --set "data.limit=${ROWS:-300 400 1000}" --set data.split_seed=1 --set space.cells=2 \
     --set space.channels=4 --set "hyperparameters.epochs=${EPOCHS:-9}" --set hyperparameters.batch_size=50 "${more[@]}"
