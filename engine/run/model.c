@@ -432,6 +432,34 @@ enum tutti_status tutti_model_predict(tutti_context *context, tutti_model *model
   return status;
 }
 
+/* Rows of numbers[rows][columns], whose columns have no names. */
+static enum tutti_status make_rows(tutti_context *context, size_t rows, size_t columns, const double *numbers,
+                                   tutti_rows **made) {
+  enum tutti_status status = TUTTI_OK;
+  double *column = NULL;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, rows, sizeof *column, &column));
+  TUTTI_TRY_OUT(context, tutti_rows_create(context, "the rows", made));
+  for (size_t c = 0; c < columns; c++) {
+    for (size_t r = 0; r < rows; r++)
+      column[r] = numbers[r * columns + c];
+    TUTTI_TRY_OUT(context, tutti_rows_add_column(context, *made, NULL));
+    TUTTI_TRY_OUT(context, tutti_rows_add_numbers(context, *made, c, rows, column));
+  }
+out:
+  tutti_free(column);
+  return status;
+}
+
+enum tutti_status tutti_model_predict_numbers(tutti_context *context, tutti_model *model, size_t rows, size_t columns,
+                                              const double *numbers, struct tutti_forecast *forecast) {
+  tutti_rows *made = NULL;
+  enum tutti_status status = make_rows(context, rows, columns, numbers, &made);
+  if (status == TUTTI_OK)
+    status = tutti_model_predict(context, model, made, forecast);
+  tutti_rows_destroy(made);
+  return status;
+}
+
 static enum tutti_status load_rows(tutti_context *context, const tutti_view *view, const char *path, bool tolerant,
                                    tutti_split **split) {
   enum tutti_status status = TUTTI_OK;

@@ -42,6 +42,12 @@ TUTTI_API size_t tutti_model_members(const tutti_model *model);
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_model_predict(tutti_context *context, tutti_model *model,
                                                                 const tutti_rows *rows,
                                                                 struct tutti_forecast *forecast);
+/* The same for a table of numbers alone, numbers[rows][columns], whose columns are found by position; NaN: the value is
+   missing. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_model_predict_numbers(tutti_context *context, tutti_model *model,
+                                                                        size_t rows, size_t columns,
+                                                                        const double *numbers,
+                                                                        struct tutti_forecast *forecast);
 
 TUTTI_END_DECLS
 #endif

@@ -1,6 +1,7 @@
 """The package tutti against the program's own predictions, in a folder with the runs of model.sh."""
 
 import csv
+import ctypes
 import gc
 import json
 import math
@@ -15,6 +16,7 @@ import warnings
 import numpy
 
 import tutti
+from tutti import _library
 
 
 def table():
@@ -93,6 +95,19 @@ class Predictions(unittest.TestCase):
         numpy.testing.assert_array_equal(model.forecast(rows).mean, by_name.mean)
         inputs = numpy.array([columns[name] for name in model.inputs]).T
         numpy.testing.assert_array_equal(model.forecast(inputs).mean, by_name.mean)
+
+    def test_numbers_row_by_row(self):
+        # The C function for tables of numbers alone.
+        model = tutti.Model("numbers")
+        X = numpy.array([[-0.5, 0.25], [0.75, 0.125], [0.1, -0.9]])
+        function = _library.library.tutti_model_predict_numbers
+        pointer, size = ctypes.c_void_p, ctypes.c_size_t
+        function.argtypes = [pointer, pointer, size, size, pointer, pointer]
+        struct = _library.ForecastStruct(size=ctypes.sizeof(_library.ForecastStruct))
+        self.assertEqual(function(model._context.handle, model._model, 3, 2, X.ctypes.data, ctypes.byref(struct)), 0)
+        found = [struct.predicted[4 * row] for row in range(struct.rows)]  # mean, aleatoric, epistemic, total
+        _library.library.tutti_forecast_release(ctypes.byref(struct))
+        self.assertEqual(found, list(model.forecast(X).mean))
 
     def test_images(self):
         model = tutti.Model("stripes")

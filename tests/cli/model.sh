@@ -64,7 +64,16 @@ expect_out "$wanted"
 "$example" numbers 1 >out 2>err
 code=$?
 expect_code 1
-expect_err "the row: expected"
+expect_err "the rows: expected"
+# Numbers are no images.
+"$example" stripes 1 >out 2>err
+code=$?
+expect_code 1
+expect_err "images"
+"$example" >out 2>err
+code=$?
+expect_code 1
+expect_err "predict RUN NUMBER..."
 "$example" nowhere 1 >out 2>err
 code=$?
 expect_code 1
