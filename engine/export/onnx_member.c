@@ -153,6 +153,8 @@ enum tutti_status onnx_member(struct onnx_graph *graph, const struct tutti_membe
                   "members without draws");
   enum tutti_status status =
       folds ? add_folds(graph, member, folds, rows, made) : add_model(graph, member, member->weights, rows, made);
+  if (status == TUTTI_OK)
+    status = onnx_graph_status(graph); /* here it is known which member it was */
   if (status == TUTTI_ERROR_UNSUPPORTED && !member->network)
     return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED,
                       "trial %" PRIu64

@@ -50,6 +50,16 @@ tutti status gated --json
 expect_code 0
 expect_json finished all_trials 5 state
 
+# ONNX has no such op: the export names it, and writes nothing.
+tutti export gated --to gated.onnx
+expect_code 2
+expect_err "trial " ": layer \"gate\", op acme-gate" "ONNX has no counterpart" "leave its trials out of the ensemble"
+expect_absent gated.onnx
+tutti export gated --to gated.folder/
+expect_code 2
+expect_err "op acme-gate"
+expect_absent gated.folder
+
 # A network of a file that has the op: space fixed reads it, since the backend brings the op.
 network=$(find gated/trials -name network.json | sort | head -n 1)
 tutti run gate.ini --out fixed --set space.plugin=fixed --set "space.network=$network"
