@@ -2,6 +2,7 @@
 #include "core/base/context_impl.h"
 #include "core/base/file_impl.h"
 #include "core/base/running_impl.h"
+#include "core/base/text_impl.h"
 #include "core/network/op_impl.h"
 #include "core/plugin/param_impl.h"
 #include "contract_impl.h"
@@ -299,10 +300,39 @@ void tutti_plugin_names_free(size_t count, char **names) {
   tutti_free(names);
 }
 
+static enum tutti_status add_to_list(void *argument, const char *folder) {
+  struct tutti_text *list = argument;
+  tutti_text_add(list, "%s%s", list->length > 0 ? ", " : "looked in ", folder);
+  return TUTTI_OK;
+}
+
+/* Not one plugin of the kind: probably the folder of plugins is another. */
+static enum tutti_status none_found(tutti_context *context, enum tutti_kind kind, const char *name) {
+  struct tutti_text list = tutti_text_begin(context);
+  char *searched;
+  enum tutti_status status = tutti_plugin_visit_folders(context, add_to_list, &list);
+  if (status != TUTTI_OK) {
+    tutti_text_discard(&list);
+    return status;
+  }
+  TUTTI_TRY(context, tutti_text_take(&list, &searched));
+  status = TUTTI_FAIL(
+      context, TUTTI_ERROR_USAGE,
+      "there is no %s '%s', nor any other %s: %s; set the environment variable TUTTI_PLUGIN_PATH to the "
+      "folder of Tutti's plugins",
+      tutti_kind_name(kind), name, tutti_kind_name(kind), *searched ? searched : "no folder of plugins was found");
+  tutti_free(searched);
+  return status;
+}
+
 static enum tutti_status not_found(tutti_context *context, enum tutti_kind kind, const char *name) {
   char **names;
   size_t count;
   TUTTI_TRY(context, tutti_plugin_names(context, kind, &count, &names));
+  if (count == 0) {
+    tutti_plugin_names_free(count, names);
+    return none_found(context, kind, name);
+  }
   const char *closest = tutti_closest_name(name, count, (const char *const *)names);
   enum tutti_status status =
       TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "there is no %s '%s'; %s%s%s'tutti list %s' shows those that there are",

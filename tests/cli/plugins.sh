@@ -60,6 +60,13 @@ echo "this is no shared object" >broken/backend-broken.so
 cp /dev/null broken/space-empty.so
 echo "no plugin's name" >broken/README
 good=$TUTTI_PLUGIN_PATH
+
+# Where not one plugin of a kind is found, the folder is probably another; so it is for a library without its plugins.
+printf '[space]\nplugin = mlp\n[data]\nplugin = toy-sine\n' >kinds.ini
+TUTTI_PLUGIN_PATH='' TUTTI_PLUGIN_FOLDER=$folder/empty tutti validate kinds.ini
+expect_usage_error "there is no " ", nor any other " ": looked in $folder/empty; set the environment variable TUTTI_PLUGIN_PATH"
+TUTTI_PLUGIN_PATH='' TUTTI_PLUGIN_FOLDER=$folder/none tutti validate kinds.ini
+expect_usage_error "no folder of plugins was found; set the environment variable TUTTI_PLUGIN_PATH"
 export TUTTI_PLUGIN_PATH=$good:$folder/broken:$folder/empty:$folder/absent
 tutti list
 expect_code 0
