@@ -199,6 +199,7 @@ noinst_LTLIBRARIES += libcsvtable.la
 libcsvtable_la_LDFLAGS =
 libcsvtable_la_LIBADD = libreading.la $(CSV_LIBS) $(ZLIB_LIBS)
 libcsvtable_la_SOURCES = %D%/shared/reading/csv_file.c %D%/shared/reading/csv_file.h \
+  %D%/shared/reading/csv_plain.c %D%/shared/reading/csv_plain.h \
   %D%/shared/reading/foreign.c %D%/shared/reading/foreign.h \
   %D%/shared/reading/csv_table.c %D%/shared/reading/csv_table.h \
   %D%/shared/reading/marks.c %D%/shared/reading/marks.h %D%/shared/reading/numeral.c %D%/shared/reading/numeral.h

@@ -176,12 +176,25 @@ static void add(struct tutti_cells *cells, enum tutti_cell kind, double number) 
 enum tutti_status tutti_rows_add_numbers(tutti_context *context, tutti_rows *rows, size_t column, size_t count,
                                          const double *numbers) {
   TUTTI_TRY(context, extend(context, rows, column, count));
-  for (size_t i = 0; i < count; i++)
-    add(&rows->cells[column],
-        isnan(numbers[i])   ? TUTTI_CELL_MISSING
-        : isinf(numbers[i]) ? TUTTI_CELL_INFINITE
-                            : TUTTI_CELL_NUMBER,
-        numbers[i]);
+  struct tutti_cells *cells = &rows->cells[column];
+  double *to = cells->numbers + cells->count;
+  uint8_t *kinds = cells->kinds + cells->count;
+  for (size_t i = 0; i < count; i++) {
+    to[i] = numbers[i];
+    kinds[i] = isnan(numbers[i]) ? TUTTI_CELL_MISSING : isinf(numbers[i]) ? TUTTI_CELL_INFINITE : TUTTI_CELL_NUMBER;
+  }
+  cells->count += count;
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_rows_expect(tutti_context *context, tutti_rows *rows, size_t count) {
+  size_t cell = sizeof(double) + sizeof(uint8_t), bytes;
+  if (count > UINT32_MAX || __builtin_mul_overflow(count * cell, rows->columns, &bytes) ||
+      bytes > (rows->limit - rows->held) / 2)
+    return TUTTI_OK;
+  for (size_t c = 0; c < rows->columns; c++)
+    if (count > rows->cells[c].count)
+      TUTTI_TRY(context, extend(context, rows, c, count - rows->cells[c].count));
   return TUTTI_OK;
 }
 

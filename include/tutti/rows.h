@@ -32,6 +32,9 @@ TUTTI_API enum tutti_cell tutti_cell_read(const char *text, double *number);
    "x" and its number. TUTTI_ERROR_USAGE: another column has the name; TUTTI_ERROR_PLUGIN: the rows are images. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_rows_add_column(tutti_context *context, tutti_rows *rows,
                                                                   const char *name);
+/* About so many rows will come, with those that are there: room is made for them at once, if they take no more than half
+   of what rows may take. A wrong guess costs time or memory, and nothing else. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_rows_expect(tutti_context *context, tutti_rows *rows, size_t count);
 /* Add numbers[count] at the end of a column. NaN: the value is missing. TUTTI_ERROR_USAGE, here and below: too many
    rows; TUTTI_ERROR_PLUGIN: there is no such column. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_rows_add_numbers(tutti_context *context, tutti_rows *rows,

@@ -1,4 +1,5 @@
-/* csv_file.c - the rows of a file, read by libcsv through zlib (which passes plain files on). */
+/* csv_file.c - the rows of a file, read through zlib (which passes plain files on): those that are easy as they stand
+   (csv_plain.h), and the others by libcsv. */
 #include "csv_file.h"
 
 #include <csv.h>
@@ -21,6 +22,8 @@ struct reader {
   size_t line; /* the current one */
   bool after_return;
   bool any, ended;        /* was there a row yet; has one ended since this was last set to false */
+  bool expects;           /* was it said how many rows there are */
+  struct csv_plain plain; /* columns 0: rows are not read as easy ones, or not yet */
   char why[CSV_FILE_WHY]; /* why it could not be taken */
 };
 
@@ -99,7 +102,7 @@ static void on_row(int end, void *argument) {
   }
   forget_row(&reader->row);
   reader->ended = true;
-  if (!(end == CSV_LF && reader->after_return))
+  if (!(end == CSV_LF && reader->after_return && blank))
     reader->line++;
   reader->after_return = end == CSV_CR;
 }
@@ -240,40 +243,7 @@ static enum tutti_status check_file(const struct reader *reader, const struct re
   return TUTTI_OK;
 }
 
-enum { CHUNK = 1 << 16 };
-
-/* --- strictly --- */
-
-/* Read a file that has to be right. */
-static enum tutti_status read_strictly(struct reader *reader, struct reading_gz *file) {
-  enum tutti_status status = TUTTI_OK;
-  tutti_context *context = reader->context;
-  const char *why = NULL;
-  char *chunk = NULL;
-  TUTTI_TRY_OUT(context, tutti_alloc(context, CHUNK, 1, &chunk));
-  bool begun = false;
-  for (size_t n; !why; begun = true) {
-    size_t skipped = 0;
-    TUTTI_TRY_OUT(context, reading_gz_read(context, file, CHUNK, chunk, &n));
-    if (n == 0)
-      break;
-    if (!begun)
-      TUTTI_TRY_OUT(context, begin_file(reader, chunk, n, &skipped));
-    TUTTI_TRY_OUT(context, parse(reader, chunk + skipped, n - skipped, &why));
-    TUTTI_TRY_OUT(context, tutti_cancelled(context) ? check_file(reader, file) : TUTTI_OK);
-  }
-  if (!why) {
-    TUTTI_TRY_OUT(context, check_file(reader, file));
-    TUTTI_TRY_OUT(context, parse_end(reader, &why));
-  }
-  if (why)
-    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s:%zu: %s", reader->path, reader->line, why);
-out:
-  tutti_free(chunk);
-  return status;
-}
-
-/* --- as far as it can be read --- */
+enum { CHUNK = 1 << 18 };
 
 /* What was read and is not yet behind us. */
 struct window {
@@ -300,20 +270,20 @@ static enum tutti_status read_more(struct reader *reader, struct reading_gz *fil
     memmove(window->text, window->text + window->begin, kept);
   window->at -= window->begin;
   window->begin = 0;
-  if (window->room - kept < CHUNK) {
-    size_t room = 2 * kept + 2 * (size_t)CHUNK;
-    TUTTI_TRY(reader->context, tutti_realloc(reader->context, kept, room, 1, &window->text));
+  if (window->room < kept + CHUNK) {
+    size_t room = 2 * kept + CHUNK;
+    TUTTI_TRY(reader->context, tutti_realloc(reader->context, kept, room + CSV_PLAIN_BEHIND, 1, &window->text));
     window->room = room;
   }
-  TUTTI_TRY(reader->context, reading_gz_read(reader->context, file, CHUNK, window->text + kept, &n));
+  TUTTI_TRY(reader->context, reading_gz_read(reader->context, file, window->room - kept, window->text + kept, &n));
   window->end = kept + n;
   window->over = n == 0;
-  return check_file(reader, file);
+  return window->over || tutti_cancelled(reader->context) ? check_file(reader, file) : TUTTI_OK;
 }
 
-/* The first line of the row cannot be read or taken: leave it out, and go on behind it. */
+/* The first line of the row cannot be read or taken: leave it out, and go on behind it, if that is tolerated. */
 static enum tutti_status leave_line_out(struct reader *reader, struct window *window, const char *why) {
-  if (!reader->any)
+  if (!reader->any || !reader->taker->leave_out)
     return TUTTI_FAIL(reader->context, TUTTI_ERROR_USAGE, "%s:%zu: %s", reader->path, reader->line, why);
   TUTTI_TRY(reader->context, reader->taker->leave_out(reader->taker->argument, window->line, why));
   unsigned char delimiter = reader->row.delimiter;
@@ -346,8 +316,42 @@ static enum tutti_status parse_line(struct reader *reader, struct window *window
   return TUTTI_OK;
 }
 
+/* How many rows the file has, if all are as long as those that were taken from its first piece. */
+static enum tutti_status expect_rows(struct reader *reader, const struct reading_gz *file,
+                                     const struct window *window) {
+  double size = (double)reading_gz_size(file), part = (double)window->at / (double)(reader->line - 1);
+  if (reader->expects || size <= (double)window->end || reader->line < 2)
+    return TUTTI_OK;
+  reader->expects = true;
+  return reader->taker->expect(reader->taker->argument, (size_t)(1.02 * size / part));
+}
+
+/* Rows that are easy to read, from the beginning of a row on, as many as there are. */
+static enum tutti_status take_plain_rows(struct reader *reader, const struct reading_gz *file, struct window *window) {
+  const struct csv_taker *taker = reader->taker;
+  struct csv_plain *plain = &reader->plain;
+  tutti_context *context = reader->context;
+  bool reads_numbers = false;
+  size_t columns = plain->columns || !taker->columns ? 0 : taker->columns(taker->argument, &reads_numbers);
+  if (columns > 0)
+    TUTTI_TRY(context, csv_plain_begin(context, columns, reader->row.delimiter, reads_numbers, plain));
+  while (plain->columns > 0) {
+    size_t taken;
+    TUTTI_TRY(context, csv_plain_read(context, plain, window->text + window->at, window->end - window->at, &taken));
+    if (taken == 0)
+      break;
+    plain->line = reader->line;
+    TUTTI_TRY(context, taker->take_plain(taker->argument, plain));
+    reader->any = true;
+    reader->after_return = false;
+    window->begin = window->at += taken;
+    window->line = ++reader->line;
+  }
+  return plain->columns > 0 ? expect_rows(reader, file, window) : TUTTI_OK;
+}
+
 /* Line by line: a quote that is never closed would otherwise swallow all rows behind it. */
-static enum tutti_status read_tolerantly(struct reader *reader, struct reading_gz *file) {
+static enum tutti_status read_lines(struct reader *reader, struct reading_gz *file) {
   enum tutti_status status = TUTTI_OK;
   tutti_context *context = reader->context;
   struct window window = {.line = 1};
@@ -357,6 +361,8 @@ static enum tutti_status read_tolerantly(struct reader *reader, struct reading_g
   window.begin = window.at;
   window.line = reader->line;
   for (bool done = window.end == 0; !done;) {
+    if (window.begin == window.at)
+      TUTTI_TRY_OUT(context, take_plain_rows(reader, file, &window));
     if (!window.over && line_length(&window, window.at) == 0) {
       TUTTI_TRY_OUT(context, read_more(reader, file, &window));
       continue;
@@ -377,11 +383,11 @@ enum tutti_status csv_file_read(tutti_context *context, const char *path, const 
   struct reading_gz file;
   TUTTI_TRY(context, start_parser(&reader));
   TUTTI_TRY_OUT(context, reading_gz_open(context, path, &file));
-  status = reading_gz_close(context, &file,
-                            taker->leave_out ? read_tolerantly(&reader, &file) : read_strictly(&reader, &file));
+  status = reading_gz_close(context, &file, read_lines(&reader, &file));
 out:
   csv_free(&reader.parser);
   tutti_free(reader.row.text);
   tutti_free(reader.row.cells);
+  csv_plain_release(&reader.plain);
   return status;
 }

@@ -3,7 +3,7 @@
 #ifndef READING_CSV_FILE_H
 #define READING_CSV_FILE_H
 
-#include <tutti/context.h>
+#include "csv_plain.h"
 
 enum { CSV_FILE_WHY = 160 };
 
@@ -34,11 +34,17 @@ struct csv_taker {
   /* A row that begins in this line is left out, since it could not be read or taken. NULL: that is an error. */
   enum tutti_status (*leave_out)(void *argument, size_t line, const char *why);
   void *argument;
+  /* How many cells the rows have from now on, and whether cells that are numbers as they stand may be handed over as
+     numbers; 0: not known. Asked after the first rows, until it is known. NULL: rows come through `take` alone. */
+  size_t (*columns)(void *argument, bool *reads_numbers);
+  /* About so many rows are in the file. Said after the first of them were taken as plain ones, or never. */
+  enum tutti_status (*expect)(void *argument, size_t rows);
+  /* Take a row of so many cells. */
+  enum tutti_status (*take_plain)(void *argument, const struct csv_plain *row);
 };
 
-/* Read a file row by row. With `leave_out`, a line whose row cannot
-   be read (a quote that is never closed, or stands inside of a cell) or taken is left out, and the next line begins a
-   row, but for the first row, which has to be right; then a row is kept in memory until it ends.
+/* Read a file row by row. With `leave_out`, a line whose row cannot be read (a quote that is never closed, or stands
+   inside of a cell) or taken is left out, and the next line begins a row, but for the first row, which has to be right.
    TUTTI_ERROR_USAGE: the file cannot be read, or is not such a file, with the line; TUTTI_ERROR_CANCELLED. */
 TUTTI_NODISCARD enum tutti_status csv_file_read(tutti_context *context, const char *path,
                                                 const struct csv_layout *layout, const struct csv_taker *taker);

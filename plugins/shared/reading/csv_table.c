@@ -22,7 +22,7 @@ struct conventions {
 };
 
 /* Numbers that are next in a column: columns lie far apart in memory, so they get several at once. */
-enum { RUN_LENGTH = 16 };
+enum { RUN_LENGTH = 64 };
 struct run {
   size_t count;
   double numbers[RUN_LENGTH];
@@ -200,10 +200,13 @@ static enum reading_numeral look_at(const struct table *table, const char *text,
 
 /* Is a cell a number as it stands, whatever the recipe says of marks and signs? Such a text has nothing that
    look_at would read otherwise. Most cells are, so they are looked at once. */
+static bool takes_plain_numbers(const struct table *table) {
+  return table->decimal == READING_DECIMAL_POINT && !*table->missing_marks;
+}
+
 static bool is_plain_number(const struct table *table, const char *text, double *number) {
   bool may_be = (*text >= '0' && *text <= '9') || *text == '-' || *text == '+' || *text == '.';
-  return may_be && table->decimal == READING_DECIMAL_POINT && !*table->missing_marks &&
-         tutti_cell_read(text, number) == TUTTI_CELL_NUMBER;
+  return may_be && takes_plain_numbers(table) && tutti_cell_read(text, number) == TUTTI_CELL_NUMBER;
 }
 
 static enum tutti_status end_run(const struct table *table, size_t column) {
@@ -268,6 +271,36 @@ static enum tutti_status take_row(void *argument, const struct csv_row *row, cha
   return tutti_rows_add_lines(table->context, table->rows, 1, &line);
 }
 
+static size_t columns_of(void *argument, bool *reads_numbers) {
+  const struct table *table = argument;
+  *reads_numbers = takes_plain_numbers(table);
+  return table->any ? tutti_rows_columns(table->rows) : 0;
+}
+
+static enum tutti_status expect_rows(void *argument, size_t rows) {
+  const struct table *table = argument;
+  return tutti_rows_expect(table->context, table->rows, rows);
+}
+
+static enum tutti_status take_plain_row(void *argument, const struct csv_plain *plain) {
+  struct table *table = argument;
+  struct csv_row row = {.line = plain->line, .delimiter = plain->delimiter, .count = plain->columns};
+  uint32_t line = (uint32_t)plain->line;
+  table->row = &row;
+  for (size_t i = 0; i < plain->columns; i++) {
+    struct run *run = &table->runs[i];
+    if (plain->texts[i] != CSV_PLAIN_NUMBER) {
+      TUTTI_TRY(table->context, take_cell(table, i, plain->text + plain->texts[i]));
+      continue;
+    }
+    run->numbers[run->count++] = plain->numbers[i];
+    if (run->count == RUN_LENGTH)
+      TUTTI_TRY(table->context, end_run(table, i));
+  }
+  table->row = NULL;
+  return tutti_rows_add_lines(table->context, table->rows, 1, &line);
+}
+
 static enum tutti_status leave_out_row(void *argument, size_t line, const char *why) {
   const struct table *table = argument;
   uint32_t at = (uint32_t)line;
@@ -298,7 +331,8 @@ enum tutti_status reading_csv(tutti_context *context, const char *path, const st
                         .strip = options->strip ? options->strip : "",
                         .tolerant = options->tolerant,
                         .rows = rows};
-  const struct csv_taker taker = {take_row, options->tolerant ? leave_out_row : NULL, &table};
+  const struct csv_taker taker = {
+      take_row, options->tolerant ? leave_out_row : NULL, &table, columns_of, expect_rows, take_plain_row};
   const struct csv_layout layout = {options->delimiter, options->skip_lines};
   TUTTI_TRY_OUT(context, csv_file_read(context, path, &layout, &taker));
   TUTTI_TRY_OUT(context, end_runs(&table));

@@ -81,6 +81,12 @@ enum tutti_status reading_gz_read_growing(tutti_context *context, struct reading
   return TUTTI_OK;
 }
 
+size_t reading_gz_size(const struct reading_gz *gz) {
+  struct stat facts;
+  bool known = gzdirect(gz->file) && stat(gz->path, &facts) == 0 && S_ISREG(facts.st_mode);
+  return known ? (size_t)facts.st_size : 0;
+}
+
 bool reading_gz_is_torn(const struct reading_gz *gz) {
   int code;
   (void)gzerror(gz->file, &code);

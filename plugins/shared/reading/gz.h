@@ -22,6 +22,8 @@ TUTTI_NODISCARD enum tutti_status reading_gz_read(tutti_context *context, struct
    with `bytes`: a number from a header may be false. Free *buffer with tutti_free. */
 TUTTI_NODISCARD enum tutti_status reading_gz_read_growing(tutti_context *context, struct reading_gz *gz, size_t bytes,
                                                           unsigned char **buffer, size_t *room, size_t *got);
+/* How many bytes there are in all; 0: not known, since it is a pipe, or compressed. After a first read. */
+size_t reading_gz_size(const struct reading_gz *gz);
 /* After a read that came to the end: does the file break off in the middle of compressed data? */
 bool reading_gz_is_torn(const struct reading_gz *gz);
 /* Close. A truncated compressed file is an error, unless `status` is one already: then that one is returned. */

@@ -1,0 +1,226 @@
+/* test_csv_plain.c - rows that are read as they stand have the cells, lines and errors that libcsv gives them: texts of
+   all kinds are read both ways, strictly and as far as they can be. */
+#include "plugins/shared/reading/csv_file.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tutti/rows.h>
+#include <unistd.h>
+
+static tutti_context *context;
+static char path[64];
+
+static int set_up(void **state) {
+  (void)state;
+  (void)snprintf(path, sizeof path, "/tmp/tutti-csv-XXXXXX");
+  int file = mkstemp(path);
+  return file >= 0 && close(file) == 0 && tutti_context_create(&context) == TUTTI_OK ? 0 : -1;
+}
+
+static int tear_down(void **state) {
+  (void)state;
+  tutti_context_destroy(context);
+  return unlink(path);
+}
+
+/* What was handed over, as text; two files may be told apart by it. */
+struct trace {
+  char *text;
+  size_t length;
+  FILE *out;
+  size_t columns, plain;
+};
+
+static void print_cell(const struct trace *trace, const char *text) {
+  double number;
+  if (tutti_cell_read(text, &number) == TUTTI_CELL_NUMBER)
+    (void)fprintf(trace->out, "[%a]", number);
+  else
+    (void)fprintf(trace->out, "[%s]", text);
+}
+
+static enum tutti_status take(void *argument, const struct csv_row *row, char why[CSV_FILE_WHY]) {
+  struct trace *trace = argument;
+  if (trace->columns > 0 && row->count != trace->columns) {
+    (void)snprintf(why, CSV_FILE_WHY, "found %zu cells", row->count);
+    return TUTTI_OK;
+  }
+  trace->columns = row->count;
+  (void)fprintf(trace->out, "%zu:", row->line);
+  for (size_t i = 0; i < row->count; i++)
+    print_cell(trace, csv_row_cell(row, i));
+  (void)fputc('\n', trace->out);
+  return TUTTI_OK;
+}
+
+static enum tutti_status take_strictly(void *argument, const struct csv_row *row, char why[CSV_FILE_WHY]) {
+  TUTTI_TRY(context, take(argument, row, why));
+  return why[0] ? TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%zu: %s", row->line, why) : TUTTI_OK;
+}
+
+static enum tutti_status leave_out(void *argument, size_t line, const char *why) {
+  const struct trace *trace = argument;
+  (void)fprintf(trace->out, "%zu: %s\n", line, why);
+  return TUTTI_OK;
+}
+
+static size_t columns_of(void *argument, bool *reads_numbers) {
+  const struct trace *trace = argument;
+  *reads_numbers = true;
+  return trace->columns;
+}
+
+static enum tutti_status expect_rows(void *argument, size_t rows) {
+  (void)argument, (void)rows;
+  return TUTTI_OK;
+}
+
+static enum tutti_status take_plain(void *argument, const struct csv_plain *row) {
+  struct trace *trace = argument;
+  (void)fprintf(trace->out, "%zu:", row->line);
+  for (size_t i = 0; i < row->columns; i++)
+    if (row->texts[i] == CSV_PLAIN_NUMBER)
+      (void)fprintf(trace->out, "[%a]", row->numbers[i]);
+    else
+      print_cell(trace, row->text + row->texts[i]);
+  (void)fputc('\n', trace->out);
+  trace->plain++;
+  return TUTTI_OK;
+}
+
+static struct trace read_file(bool plain, bool tolerant) {
+  struct trace trace = {.columns = 0};
+  struct csv_taker taker = {
+      .take = tolerant ? take : take_strictly, .leave_out = tolerant ? leave_out : NULL, .argument = &trace};
+  const struct csv_layout layout = {0, 0};
+  if (plain) {
+    taker.columns = columns_of;
+    taker.expect = expect_rows;
+    taker.take_plain = take_plain;
+  }
+  trace.out = open_memstream(&trace.text, &trace.length);
+  assert_non_null(trace.out);
+  enum tutti_status status = csv_file_read(context, path, &layout, &taker);
+  (void)fprintf(trace.out, "%s %s\n", tutti_status_name(status),
+                status == TUTTI_OK ? "" : tutti_error_message(context));
+  tutti_error_clear(context);
+  assert_int_equal(fclose(trace.out), 0);
+  return trace;
+}
+
+static void write_file(const char *text, size_t length) {
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  assert_int_equal(fwrite(text, 1, length, file), length);
+  assert_int_equal(fclose(file), 0);
+}
+
+/* The rows that were read as they stand. */
+static size_t check(const char *text, size_t length) {
+  size_t plain = 0;
+  write_file(text, length);
+  for (int tolerant = 0; tolerant < 2; tolerant++) {
+    struct trace one = read_file(false, tolerant), other = read_file(true, tolerant);
+    if (one.length != other.length || memcmp(one.text, other.text, one.length) != 0)
+      fail_msg("of the text\n%.*s\nlibcsv makes\n%s\nand the other way\n%s", (int)(length < 2000 ? length : 2000), text,
+               one.text, other.text);
+    plain += other.plain;
+    free(one.text);
+    free(other.text);
+  }
+  return plain;
+}
+
+static size_t below(uint64_t *state, size_t count) {
+  *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+  return (size_t)(*state >> 33) % count;
+}
+
+/* A text of pieces that are drawn from a list. */
+static size_t draw(uint64_t *state, size_t count, const char *const *pieces, size_t pieces_count, char *text) {
+  size_t length = 0;
+  for (size_t i = 0; i < pieces_count; i++) {
+    const char *piece = pieces[below(state, count)];
+    size_t bytes = *piece ? strlen(piece) : 1; /* the empty piece is a zero byte */
+    memcpy(text + length, piece, bytes);
+    length += bytes;
+  }
+  return length;
+}
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static void texts_of_all_kinds(void **state) {
+  static const char *const wild[] = {"1",  "2",       "9",     ".",      "-",      "+",  "e",   "12345678", ",",   ",",
+                                     ",",  ",",       "\n",    "\n",     "\r\n",   "\r", " ",   "\t",       "\"",  "a",
+                                     "\"", "\"a b\"", "\"1\"", ",\"\",", "0.0001", "",   "nan", "x\ny",     "1e5", ";"};
+  uint64_t random = 1;
+  char text[4096];
+  (void)state;
+  for (int i = 0; i < 6000; i++)
+    (void)check(text, draw(&random, COUNT(wild), wild, below(&random, 60), text));
+}
+
+/* Such as tables are: most rows are easy. */
+static void texts_like_tables(void **state) {
+  static const char *const cells[] = {"1",
+                                      "-2.5",
+                                      "0.333333333",
+                                      "123456789012",
+                                      "1234567890123456789",
+                                      "red",
+                                      "",
+                                      " 7",
+                                      "8 ",
+                                      "\"blue\"",
+                                      "\" a,b \"",
+                                      "1e-7",
+                                      "-",
+                                      ".5",
+                                      "5.",
+                                      "-.25",
+                                      "+3",
+                                      "inf",
+                                      "\"x\"\"y\"",
+                                      "0",
+                                      "00012.50",
+                                      "2.5.1",
+                                      "99999999",
+                                      "99999999.99999999",
+                                      "\"4\" ",
+                                      "12345678.1234567",
+                                      "-0.0",
+                                      "9007199254740993"};
+  uint64_t random = 2;
+  size_t plain = 0;
+  static char text[1 << 20];
+  (void)state;
+  for (int i = 0; i < 1500; i++) {
+    size_t columns = 1 + below(&random, 5), rows = i % 300 == 0 ? 20000 : 1 + below(&random, 12), length = 0;
+    const char *line_end = below(&random, 3) == 0 ? "\r\n" : "\n";
+    for (size_t r = 0; r < rows && length < sizeof text - 1000; r++) {
+      size_t count = below(&random, 40) == 0 ? 1 + below(&random, 6) : columns;
+      for (size_t c = 0; c < count; c++)
+        length += (size_t)sprintf(text + length, "%s%s", c > 0 ? "," : "", cells[below(&random, COUNT(cells))]);
+      length += (size_t)sprintf(text + length, "%s", line_end);
+    }
+    length -= below(&random, 4) == 0 ? strlen(line_end) : 0;
+    plain += check(text, length);
+  }
+  assert_true(plain > 100000);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(texts_of_all_kinds),
+      cmocka_unit_test(texts_like_tables),
+  };
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}
