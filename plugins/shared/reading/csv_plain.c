@@ -71,8 +71,8 @@ static unsigned take_digits(const char **text, uint64_t *value) {
 
 /* value / 10^fraction, rounded once as in the library's tutti_cell_read; false: it may be rounded twice. */
 static bool scale(uint64_t value, unsigned fraction, bool negative, double *number) {
-  double size = (double)value / tens[fraction];
-  *number = negative ? -size : size;
+  static const double signs[] = {1, -1}; /* a sign is hard to foresee: no branch */
+  *number = (double)(int64_t)value / tens[fraction] * signs[negative];
   return value <= UINT64_C(1) << 53 && FLT_EVAL_METHOD == 0;
 }
 
@@ -84,11 +84,12 @@ static unsigned others_in(const char *text) {
   return ~(unsigned)_mm_movemask_epi8(are) & 0xFFFF;
 }
 
-/* The same for a number of at most 15 characters: where it ends is known before its value is. */
+/* The same for a number of at most 15 characters, where each step that the next cell waits for counts: the place of a
+   sign is one bit, not another address. */
 static const char *take_short(const char *text, double *number) {
   bool negative = *text == '-';
-  text += negative;
-  unsigned others = others_in(text) | 1 << 16, whole = (unsigned)__builtin_ctz(others), end = whole, fraction = 0;
+  unsigned others = (others_in(text) | 1 << 16) & ~(unsigned)negative, whole = (unsigned)__builtin_ctz(others),
+           end = whole, fraction = 0;
   if (text[whole] == '.') {
     others &= others - 1;
     if (others == 0)
@@ -96,9 +97,11 @@ static const char *take_short(const char *text, double *number) {
     end = (unsigned)__builtin_ctz(others);
     fraction = end - whole - 1;
   }
-  if (end > 15 || whole > 8 || fraction > 8 || whole + fraction == 0)
+  unsigned digits = whole - negative;
+  if (end > 15 || digits > 8 || fraction > 8 || digits + fraction == 0)
     return NULL;
-  uint64_t value = value_of(load(text), whole) * whole_tens[fraction] + value_of(load(text + whole + 1), fraction);
+  uint64_t value =
+      value_of(load(text + negative), digits) * whole_tens[fraction] + value_of(load(text + whole + 1), fraction);
   return scale(value, fraction, negative, number) ? text + end : NULL;
 }
 #endif
