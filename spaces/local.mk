@@ -45,6 +45,7 @@ liblayergraph_la_SOURCES += %D%/layer-graph/modifiers.c
 liblayergraph_la_SOURCES += %D%/layer-graph/modifiers.h
 liblayergraph_la_SOURCES += %D%/layer-graph/modifiers_structure.c
 liblayergraph_la_SOURCES += %D%/layer-graph/otmann.c
+liblayergraph_la_SOURCES += %D%/layer-graph/otmann_pairs.c
 liblayergraph_la_SOURCES += %D%/layer-graph/otmann.h
 liblayergraph_la_SOURCES += %D%/layer-graph/otmann_structure.h
 liblayergraph_la_SOURCES += %D%/layer-graph/pools.c

@@ -65,6 +65,12 @@ void otmann_init(struct otmann *otmann, const struct otmann_rules *rules);
 void otmann_distance(struct otmann *otmann, const struct otmann_profile *a, const struct otmann_profile *b,
                      double *out);
 
+/* The distances of a graph from many: out[count][2 * structures], by as many threads as the context allows, with the
+   same bits for any number (otmann_pairs.c). */
+TUTTI_NODISCARD enum tutti_status otmann_distances(tutti_context *context, struct otmann *otmann,
+                                                   const struct otmann_profile *from, size_t count,
+                                                   const struct otmann_profile *const *to, double *out);
+
 /* The optimal plan for the first structural weight, in positions of the profiles; -1: not matched, at a cost of 1. */
 void otmann_explain(struct otmann *otmann, const struct otmann_profile *a, const struct otmann_profile *b,
                     void (*add)(void *argument, int from, int to, double mass, double cost), void *argument);

@@ -246,13 +246,13 @@ static enum tutti_status space_distances_layer_graph(void *self, tutti_context *
                                                      size_t count, const tutti_genotype *const *to, double *out) {
   struct layer_graph *space = self;
   const struct architecture *one = tutti_genotype_graph(from);
-  size_t width = space_measures_layer_graph(self);
-  (void)context;
-  for (size_t i = 0; i < count; i++) {
-    const struct architecture *other = tutti_genotype_graph(to[i]);
-    otmann_distance(&space->otmann, one->profile, other->profile, out + i * width);
-  }
-  return TUTTI_OK;
+  const struct otmann_profile **profiles;
+  TUTTI_TRY(context, tutti_alloc(context, count, sizeof *profiles, &profiles));
+  for (size_t i = 0; i < count; i++)
+    profiles[i] = ((const struct architecture *)tutti_genotype_graph(to[i]))->profile;
+  enum tutti_status status = otmann_distances(context, &space->otmann, one->profile, count, profiles, out);
+  tutti_free(profiles);
+  return status;
 }
 
 static const char *space_measure_name_layer_graph(void *self, size_t index) {

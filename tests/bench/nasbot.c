@@ -1,7 +1,7 @@
-/* nasbot.c - a choice of the next network by builder nasbot: nasbot [SPACE] [OBSERVATIONS] [EVALUATIONS]. Networks are
-   those of the space's initial pool and mutants, losses a function of their text. Prints the processor's seconds of one
-   choice with a fit of the model's hyperparameters, of one without, and of the distances in them alone. Plugins are
-   found on TUTTI_PLUGIN_PATH. */
+/* nasbot.c - a choice of the next network by builder nasbot: nasbot [SPACE] [OBSERVATIONS] [EVALUATIONS] [THREADS].
+   Networks are those of the space's initial pool and mutants, losses a function of their text. Prints the processor's
+   seconds of one choice with a fit of the model's hyperparameters, of one without, and of the distances in them alone;
+   with several threads, the seconds of the wall clock. Plugins are found on TUTTI_PLUGIN_PATH. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,9 +12,11 @@
 #include <tutti/cpu.h>
 #include <tutti/plugin.h>
 
+static clockid_t its_clock = CLOCK_PROCESS_CPUTIME_ID;
+
 static double seconds(void) {
   struct timespec now;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  clock_gettime(its_clock, &now);
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
@@ -141,16 +143,19 @@ static enum tutti_status run(struct bench *bench, size_t observations, size_t ev
 
 int main(int count, char **arguments) {
   const char *space = count > 1 ? arguments[1] : "layer-graph-mlp", *evaluations = count > 3 ? arguments[3] : "500";
-  int observations = count > 2 ? atoi(arguments[2]) : 100;
+  int observations = count > 2 ? atoi(arguments[2]) : 100, threads = count > 4 ? atoi(arguments[4]) : 1;
   struct bench bench = {0};
   const char *coretype = tutti_cpu_blas_coretype();
   (void)setenv("OPENBLAS_NUM_THREADS", "1", 0); /* as `tutti run` has it, before a plugin loads OpenBLAS */
   if (coretype)
     (void)setenv("OPENBLAS_CORETYPE", coretype, 0);
-  if (observations < 1 || atoi(evaluations) < 1 || tutti_context_create(&bench.context) != TUTTI_OK) {
-    (void)fprintf(stderr, "usage: %s [SPACE] [OBSERVATIONS] [EVALUATIONS]\n", arguments[0]);
+  if (observations < 1 || atoi(evaluations) < 1 || threads < 1 || tutti_context_create(&bench.context) != TUTTI_OK) {
+    (void)fprintf(stderr, "usage: %s [SPACE] [OBSERVATIONS] [EVALUATIONS] [THREADS]\n", arguments[0]);
     return 2;
   }
+  tutti_threads_set(bench.context, (unsigned)threads);
+  if (threads > 1)
+    its_clock = CLOCK_MONOTONIC;
   enum tutti_status status = set_up(&bench, space, (size_t)observations, evaluations);
   if (status == TUTTI_OK)
     status = run(&bench, (size_t)observations, (size_t)atoi(evaluations));

@@ -215,6 +215,27 @@ static void check_pair(struct otmann *otmann, const json_t *distances, const str
   }
 }
 
+/* From one graph to 90, as threads share them: the bits of each pair alone. */
+static void check_shared(struct otmann *otmann, size_t count, struct otmann_profile *const *profiles) {
+  enum { PAIRS = 90 };
+  const struct otmann_profile *to[PAIRS];
+  size_t width = 2 * otmann->rules.structure_count;
+  double one[2 * OTMANN_STRUCTURES_MOST], *all = calloc(PAIRS * width, sizeof *all);
+  for (size_t i = 0; i < PAIRS; i++)
+    to[i] = profiles[i * i % count];
+  for (unsigned threads = 1; threads <= 7; threads += 2) {
+    memset(all, 0, PAIRS * width * sizeof *all);
+    tutti_threads_set(context, threads);
+    must(otmann_distances(context, otmann, profiles[0], PAIRS, to, all));
+    for (size_t i = 0; i < PAIRS; i++) {
+      otmann_distance(otmann, profiles[0], to[i], one);
+      assert_memory_equal(one, all + i * width, width * sizeof *all);
+    }
+  }
+  tutti_threads_set(context, 1);
+  free(all);
+}
+
 static void check_distances(const json_t *networks, const json_t *distances) {
   enum { MOST = 20 };
   struct otmann_rules rules = rules_of(distances);
@@ -233,6 +254,7 @@ static void check_distances(const json_t *networks, const json_t *distances) {
       check_pair(otmann, distances, profiles[k], i, profiles[i], k);
     }
   }
+  check_shared(otmann, count, profiles);
   for (size_t i = 0; i < count; i++)
     tutti_free(profiles[i]);
   free(otmann);
