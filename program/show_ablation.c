@@ -17,7 +17,8 @@ static void list_cells(const json_t *status, const char *state, FILE *out) {
     bool waits = strcmp(state, "waiting") == 0;
     if (strcmp(text_of(cell, "state"), state) != 0 || (waits && trials == 0))
       continue;
-    (void)fprintf(out, "%s  %-9s %s", json_object_get(cell, "status") ? "\n" : "", waits ? "stopped" : state, text_of(cell, "name"));
+    (void)fprintf(out, "%s  %-9s %s", json_object_get(cell, "status") ? "\n" : "", waits ? "stopped" : state,
+                  text_of(cell, "name"));
     if (*text_of(cell, "reason"))
       (void)fprintf(out, ": %s", text_of(cell, "reason"));
     else if (budget > 0)

@@ -192,9 +192,15 @@ enum tutti_status tutti_rows_expect(tutti_context *context, tutti_rows *rows, si
   if (count > UINT32_MAX || __builtin_mul_overflow(count * cell, rows->columns, &bytes) ||
       bytes > (rows->limit - rows->held) / 2)
     return TUTTI_OK;
-  for (size_t c = 0; c < rows->columns; c++)
-    if (count > rows->cells[c].count)
-      TUTTI_TRY(context, extend(context, rows, c, count - rows->cells[c].count));
+  for (size_t c = 0; c < rows->columns; c++) {
+    size_t there = rows->cells[c].count;
+    enum tutti_status status = count > there ? extend(context, rows, c, count - there) : TUTTI_OK;
+    if (status == TUTTI_ERROR_MEMORY) { /* maybe there is enough for what really comes */
+      tutti_error_clear(context);
+      return TUTTI_OK;
+    }
+    TUTTI_TRY(context, status);
+  }
   return TUTTI_OK;
 }
 

@@ -22,7 +22,8 @@ json_t *tutti_run_curve_print(size_t epochs, const double *losses);
 TUTTI_NODISCARD enum tutti_status tutti_run_tell_pruner(tutti_context *context, tutti_pruner *pruner, uint64_t trial,
                                                         const struct tutti_record *record);
 /* Make the pruner of an experiment (NULL: one that prunes nothing, which need not be told anything); the caller
-   destroys it. `known`: so many trials are told, at most, before the last one is asked for; 0: nobody is to be warned. TUTTI_ERROR_USAGE: the backend reports no epochs, or the pruner refuses its parameters. */
+   destroys it. `known`: so many trials are told, at most, before the last one is asked for; 0: nobody is to be warned.
+   TUTTI_ERROR_USAGE: the backend reports no epochs, or the pruner refuses its parameters. */
 TUTTI_NODISCARD enum tutti_status tutti_run_make_pruner(tutti_context *context,
                                                         const struct tutti_experiment *experiment, uint64_t known,
                                                         tutti_pruner **pruner);

@@ -31,8 +31,8 @@ static enum ablation_state state_of(const json_t *cell, const char *run) {
   return planned && strcmp(planned, tutti_ablation_states[ABLATION_FAILED]) == 0 ? ABLATION_FAILED : ABLATION_WAITING;
 }
 
-/* What the workers of a cell are at, its best trial, its failures: the status of its run without what does not change or
-   is long; NULL where that cannot be read. */
+/* What the workers of a cell are at, its best trial, its failures: the status of its run without what does not change
+   or is long; NULL where that cannot be read. */
 static json_t *run_of(tutti_context *context, const char *run) {
   static const char *const left_out[] = {"all_trials", "builder_state", "ensemble", "evaluation", NULL};
   tutti_view *view = NULL;

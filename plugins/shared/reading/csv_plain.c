@@ -1,5 +1,5 @@
-/* csv_plain.c - rows that are easy to read. What is taken here has the cells that libcsv finds: blanks around a cell are
-   dropped, and those in quotes are not. Whatever is doubtful is left to libcsv. */
+/* csv_plain.c - rows that are easy to read. What is taken here has the cells that libcsv finds: blanks around a cell
+   are dropped, and those in quotes are not. Whatever is doubtful is left to libcsv. */
 #include "csv_plain.h"
 
 #include <float.h>
