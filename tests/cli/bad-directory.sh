@@ -51,15 +51,17 @@ tutti run small.ini --resume --quiet
 expect_code 0
 
 # A catalogue that somebody deletes while the run is at work: the run ends, and what was recorded is not lost.
-"$TUTTI_PROGRAM" run small.ini --out robbed --quiet --set run.budget=60 --set backend.epochs=300 >out 2>err &
+"$TUTTI_PROGRAM" run small.ini --out robbed --quiet --set run.budget=60 --set backend.epochs=300 >out.robbed 2>err.robbed &
 for i in $(seq 300); do
-  [ -e robbed/trials/000003/test.npy ] && break
+  tutti status robbed --json
+  [ "$("$json_value" out trials 'done' 2>/dev/null || echo 0)" -ge 3 ] && break
   sleep 0.1
 done
 rm -f robbed/catalogue.sqlite*
 what="tutti run, whose catalogue is deleted"
 wait $!
 code=$?
+mv err.robbed err
 expect_code 1
 expect_err "catalogue.sqlite was deleted while the run was at work" "go on with --resume"
 tutti status robbed --json

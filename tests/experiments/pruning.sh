@@ -13,6 +13,7 @@
 #   SET=boston                the UCI table: DATA/uci/SET/data.csv; seed s takes the s-th of its standard test rows
 #   UCI_ROWS=N                of its training rows, and a quarter as many for validation; all by default
 #   UCI_BUDGET=16             networks of AutoDEUQ's search; paper: 500, and batches from 1 row on, here from 16
+#   REDUCTION=4               of asha in AutoDEUQ
 #   ROWS="300 400 1000"       training, validation and test rows of Fashion-MNIST
 #   NES_BUDGET=12             networks of a pool; paper: 400
 #   EPOCHS=9                  of a network of NES; paper: 15
@@ -46,7 +47,8 @@ search() {
 search_uci() { # PRUNER SEED
   local more=() file=$data/uci/${SET:-boston}/data.csv
   [ -f "$file" ] || file=$file.gz
-  [ -z "${UCI_ROWS:-}" ] || more=(--set "data.limit=$UCI_ROWS $((UCI_ROWS / 4)) 1000000")
+  [ "${1%%-*}" != asha ] || more+=(--set "pruner.reduction=${REDUCTION:-4}")
+  [ -z "${UCI_ROWS:-}" ] || more+=(--set "data.limit=$UCI_ROWS $((UCI_ROWS / 4)) 1000000")
   search "autodeuq-$1-$2" "$uci_budget" "$1" "$here/ini/autodeuq/uci.ini" --set "run.seed=$2" --set "data.path=$file" \
     --set "data.split=0.8 0.2 0" --set "hyperparameters.batch_size=log-integer 16 256" \
     --set "data.test_rows=$(printf '%s/uci/%s/splits/test_%02d.txt' "$data" "${SET:-boston}" $(($2 - 1)))" "${more[@]}"
