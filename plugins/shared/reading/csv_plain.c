@@ -26,7 +26,7 @@ void csv_plain_release(struct csv_plain *plain) {
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "digits are taken from the lowest byte on");
 
-static uint64_t load(const char *text) {
+static uint64_t load_eight(const char *text) {
   uint64_t bytes;
   memcpy(&bytes, text, sizeof bytes);
   return bytes;
@@ -57,11 +57,11 @@ static const double tens[] = {1e0, 1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7, 1e8,
 
 /* Digits from *text on, at most 16; the number of them. */
 static unsigned take_digits(const char **text, uint64_t *value) {
-  uint64_t bytes = load(*text);
+  uint64_t bytes = load_eight(*text);
   unsigned count = digits_in(bytes), more = 0;
   *value = *value * whole_tens[count] + value_of(bytes, count);
   if (count == 8) {
-    bytes = load(*text + 8);
+    bytes = load_eight(*text + 8);
     more = digits_in(bytes);
     *value = *value * whole_tens[more] + value_of(bytes, more);
   }
@@ -100,8 +100,8 @@ static const char *take_short(const char *text, double *number) {
   unsigned digits = whole - negative;
   if (end > 15 || digits > 8 || fraction > 8 || digits + fraction == 0)
     return NULL;
-  uint64_t value =
-      value_of(load(text + negative), digits) * whole_tens[fraction] + value_of(load(text + whole + 1), fraction);
+  uint64_t value = value_of(load_eight(text + negative), digits) * whole_tens[fraction] +
+                   value_of(load_eight(text + whole + 1), fraction);
   return scale(value, fraction, negative, number) ? text + end : NULL;
 }
 #endif
