@@ -149,8 +149,8 @@ static size_t draw(uint64_t *state, size_t count, const char *const *pieces, siz
   for (size_t i = 0; i < pieces_count; i++) {
     const char *piece = pieces[below(state, count)];
     size_t bytes = *piece ? strlen(piece) : 1; /* the empty piece is a zero byte */
-    memcpy(text + length, piece, bytes);
-    length += bytes;
+    for (size_t k = 0; k < bytes; k++)
+      text[length++] = piece[k];
   }
   return length;
 }
