@@ -222,7 +222,7 @@ static void check_shared(struct otmann *otmann, size_t count, struct otmann_prof
   size_t width = 2 * otmann->rules.structure_count;
   double one[2 * OTMANN_STRUCTURES_MOST], *all = calloc(PAIRS * width, sizeof *all);
   for (size_t i = 0; i < PAIRS; i++)
-    to[i] = profiles[i * i % count];
+    to[i] = profiles[i * i % (count > 0 ? count : 1)];
   for (unsigned threads = 1; threads <= 7; threads += 2) {
     memset(all, 0, PAIRS * width * sizeof *all);
     tutti_threads_set(context, threads);
