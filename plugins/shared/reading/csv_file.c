@@ -22,7 +22,7 @@ struct reader {
   size_t line; /* the current one */
   bool after_return;
   bool any, ended;        /* was there a row yet; has one ended since this was last set to false */
-  bool expects;           /* was it said how many rows there are */
+  bool expects;           /* was it looked at how many rows there are */
   struct csv_plain plain; /* columns 0: rows are not read as easy ones, or not yet */
   char why[CSV_FILE_WHY]; /* why it could not be taken */
 };
@@ -297,9 +297,8 @@ static enum tutti_status leave_line_out(struct reader *reader, struct window *wi
   return TUTTI_OK;
 }
 
-/* Hand over the next line, or the end of the file. */
-static enum tutti_status parse_line(struct reader *reader, struct window *window) {
-  size_t length = line_length(window, window->at);
+/* Hand over the next line, of this length, or the end of the file. */
+static enum tutti_status parse_line(struct reader *reader, struct window *window, size_t length) {
   const char *why = NULL;
   reader->ended = false;
   reader->why[0] = '\0';
@@ -319,10 +318,12 @@ static enum tutti_status parse_line(struct reader *reader, struct window *window
 /* How many rows the file has, if all are as long as those that were taken from its first piece. */
 static enum tutti_status expect_rows(struct reader *reader, const struct reading_gz *file,
                                      const struct window *window) {
-  double size = (double)reading_gz_size(file), part = (double)window->at / (double)(reader->line - 1);
-  if (reader->expects || size <= (double)window->end || reader->line < 2)
+  if (reader->expects || reader->line < 2)
     return TUTTI_OK;
   reader->expects = true;
+  double size = (double)reading_gz_size(file), part = (double)window->at / (double)(reader->line - 1);
+  if (size <= (double)window->end)
+    return TUTTI_OK;
   return reader->taker->expect(reader->taker->argument, (size_t)(1.02 * size / part));
 }
 
@@ -363,12 +364,13 @@ static enum tutti_status read_lines(struct reader *reader, struct reading_gz *fi
   for (bool done = window.end == 0; !done;) {
     if (window.begin == window.at)
       TUTTI_TRY_OUT(context, take_plain_rows(reader, file, &window));
-    if (!window.over && line_length(&window, window.at) == 0) {
+    size_t length = line_length(&window, window.at);
+    if (!window.over && length == 0) {
       TUTTI_TRY_OUT(context, read_more(reader, file, &window));
       continue;
     }
     bool last = window.at == window.end;
-    TUTTI_TRY_OUT(context, parse_line(reader, &window));
+    TUTTI_TRY_OUT(context, parse_line(reader, &window, length));
     done = last && window.at == window.end;
   }
 out:
