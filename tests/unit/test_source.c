@@ -129,6 +129,34 @@ static void columns_are_found_by_name(void **state) {
   tutti_rows_destroy(rows);
 }
 
+/* Room is there at once, and not for what would take too much of the limit; what is there stays. */
+static void rows_that_are_expected(void **state) {
+  (void)state;
+  enum { EXPECTED = 1000 };
+  static double numbers[EXPECTED];
+  tutti_rows *rows;
+  numbers[0] = 2.5;
+  ok(tutti_rows_create(context, "here", &rows));
+  ok(tutti_rows_add_column(context, rows, NULL));
+  ok(tutti_rows_add_column(context, rows, NULL));
+  ok(tutti_rows_add_numbers(context, rows, 0, 1, numbers));
+  ok(tutti_rows_expect(context, rows, EXPECTED));
+  const double *first = rows->cells[0].numbers, *second = rows->cells[1].numbers;
+  size_t held = rows->held;
+  ok(tutti_rows_expect(context, rows, SIZE_MAX));
+  ok(tutti_rows_expect(context, rows, 1));
+  rows->limit = rows->held + 2 * EXPECTED * (sizeof(double) + 1);
+  ok(tutti_rows_expect(context, rows, 2 * EXPECTED));
+  assert_int_equal(rows->held, held);
+  ok(tutti_rows_add_numbers(context, rows, 0, EXPECTED - 1, numbers));
+  ok(tutti_rows_add_numbers(context, rows, 1, EXPECTED, numbers));
+  assert_ptr_equal(rows->cells[0].numbers, first);
+  assert_ptr_equal(rows->cells[1].numbers, second);
+  assert_int_equal(rows->held, held);
+  assert_true(tutti_rows_count(rows) == EXPECTED && tutti_rows_number(rows, 0, 0) == 2.5);
+  tutti_rows_destroy(rows);
+}
+
 /* Each array counts: numbers, kinds, texts, where they start, line numbers, names, pixels and labels. What does not fit
    is refused before it is taken from the system, and what was there stays. */
 static void rows_have_a_limit(void **state) {
@@ -498,6 +526,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(cells_of_a_table, begin, end),
       cmocka_unit_test_setup_teardown(many_cells, begin, end),
       cmocka_unit_test_setup_teardown(columns_are_found_by_name, begin, end),
+      cmocka_unit_test_setup_teardown(rows_that_are_expected, begin, end),
       cmocka_unit_test_setup_teardown(rows_have_a_limit, begin, end),
       cmocka_unit_test_setup_teardown(images_of_one_shape, begin, end),
       cmocka_unit_test_setup_teardown(breaches_are_named, begin, end),
