@@ -20,8 +20,6 @@
 #define CUDA_LAUNCH(kernel, grid, block, shared, stream, ...)                                                          \
   kernel<<<grid, block, shared, (cudaStream_t)(stream)>>>(__VA_ARGS__)
 #define CUDA_MEET(id, threads) asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory")
-/* Numbers that were loaded before: the compiler may not put that off. */
-#define CUDA_KEEP(x) asm volatile("" : "+f"(x))
 #else
 #define CUDA_UNROLL
 #define CUDA_UNROLL_BY(times)
@@ -30,7 +28,6 @@
 #define CUDA_LAUNCH(kernel, grid, block, shared, stream, ...)                                                          \
   emulated_launch(#kernel, grid, block, shared, (cudaStream_t)(stream), [=]() { kernel(__VA_ARGS__); })
 #define CUDA_MEET(id, threads) emulated_barrier(id, threads)
-#define CUDA_KEEP(x) (void)(x)
 #endif
 
 /* A member of a structure that is a function of the device. */
@@ -70,19 +67,9 @@ static inline void await_copies(void) {}
 #define PHILOX_FUNCTION static __device__
 #include "core/base/philox_impl.h"
 
-/* What the threads of a block tell each other. */
-struct state {
-  double partial[CUDA_PARTIAL_SUMS];
-  double sum;
-  struct cpu_update update;
-  struct cpu_watch watch;
-  double own[CPU_OWN], loss, value;
-  uint64_t steps;
-  struct cuda_mail mail;
-  uint32_t stop[2]; /* at even and odd meetings: one is read while the other is written */
-  uint32_t end, keep, command;
-};
+struct state;
 
+/* What a block works with. It lies in shared memory, not on the stack of each thread: there is little cache for stacks. */
 struct block {
   const struct cuda_node *nodes;
   const struct cuda_edge *edges;
@@ -95,6 +82,20 @@ struct block {
   const double *class_weights;
   bool tensor;         /* products by tensor cores, in TF32 */
   bool weights_shared; /* the weights lie in shared memory */
+};
+
+/* What the threads of a block tell each other. */
+struct state {
+  double partial[CUDA_PARTIAL_SUMS];
+  double sum;
+  struct cpu_update update;
+  struct cpu_watch watch;
+  double own[CPU_OWN], loss, value;
+  uint64_t steps;
+  struct cuda_mail mail;
+  uint32_t stop[2]; /* at even and odd meetings: one is read while the other is written */
+  uint32_t end, keep, command;
+  struct block block, mean; /* mean: with the average of the weights for its weights */
 };
 
 /* All threads that compute. */
@@ -134,6 +135,10 @@ template <typename F> CPU_INLINE void each_cell(uint32_t rows, uint32_t columns,
 
 CPU_INLINE float4 four(const float *p) { return *reinterpret_cast<const float4 *>(p); }
 CPU_INLINE void put_four(float *p, float4 x) { *reinterpret_cast<float4 *>(p) = x; }
+CPU_INLINE void take_four(const float *p, float *x) {
+  const float4 v = four(p);
+  x[0] = v.x, x[1] = v.y, x[2] = v.z, x[3] = v.w;
+}
 
 /* The sum of term(i) for i < count, in an order that does not depend on the number of threads. */
 template <typename F> CPU_INLINE double sum_over(const struct block &b, uint32_t count, F term) {

@@ -30,21 +30,21 @@ CUDA_PHASE float activate(uint32_t activation, float x, float *slope) {
   return x;
 }
 
-/* Four numbers after their activation, with its derivative where that is kept. */
+/* Four numbers after their activation, with its derivative if it is one that layers keep. */
 struct activated {
-  float value[4], slope[4];
+  float4 value, slope;
 };
-CUDA_PHASE struct activated activate_four(uint32_t activation, float4 numbers, bool keeps_slope) {
-  struct activated x = {{numbers.x, numbers.y, numbers.z, numbers.w}, {}};
+CUDA_PHASE struct activated activate_four(uint32_t activation, float4 numbers) {
+  float x[4] = {numbers.x, numbers.y, numbers.z, numbers.w}, slope[4] = {};
   switch (activation) {
 #define ACTIVATE(id, name)                                                                                             \
   case TUTTI_ACTIVATION_##id:                                                                                          \
-    activate_##name(4, x.value, keeps_slope ? x.slope : NULL);                                                         \
+    activate_##name(4, x, slope);                                                                                      \
     break;
     CUDA_ACTIVATIONS(ACTIVATE)
 #undef ACTIVATE
   }
-  return x;
+  return {make_float4(x[0], x[1], x[2], x[3]), make_float4(slope[0], slope[1], slope[2], slope[3])};
 }
 
 CPU_KERNEL void derive_gelu(size_t count, const float *values, const float *slope, float *gradient) {

@@ -189,10 +189,13 @@ CUDA_PHASE void differentiate(const struct block &b, const struct cuda_job &job)
 CUDA_PHASE void train(const struct block &b, const struct cuda_job &job) {
   struct state *s = b.state;
   const uint32_t averaged = backend_cpu_first_averaged(&job.config);
-  struct block mean = b;
   struct cuda_report report = {};
-  mean.weights = job.average;
-  mean.weights_shared = false;
+  const struct block &mean = s->mean;
+  if (threadIdx.x == 0) {
+    s->mean = b;
+    s->mean.weights = job.average;
+    s->mean.weights_shared = false;
+  }
   begin_job(b, job);
   do {
     report.epoch++;
@@ -261,13 +264,15 @@ CUDA_PHASE void draw_orders(const struct block &b, const struct cuda_job &job) {
 
 /* --- kernels --- */
 
-static __device__ struct block block_of(float4 *shared, float *memory, uint32_t outputs) {
-  struct block b = {};
-  b.state = (struct state *)shared;
-  b.shared = (float *)shared + CUDA_STATE_FLOATS;
-  b.memory = memory;
-  b.outputs = outputs;
-  return b;
+/* The block of this kernel, by one thread. */
+CPU_INLINE struct block *begin_block(float4 *shared, float *memory, uint32_t outputs) {
+  struct state *s = (struct state *)shared;
+  s->block = {};
+  s->block.state = s;
+  s->block.shared = (float *)shared + CUDA_STATE_FLOATS;
+  s->block.memory = memory;
+  s->block.outputs = outputs;
+  return &s->block;
 }
 
 /* A place of the block's shared memory, from its beginning. */
@@ -296,14 +301,33 @@ CUDA_PHASE void predict_mixture(const struct block &b, const struct cuda_predict
   meet();
 }
 
+/* By one thread. */
+CUDA_PHASE void begin_prediction(float4 *shared, const struct cuda_prediction &p, float *memory) {
+  struct block *b = begin_block(shared, memory, p.outputs);
+  b->nodes = p.nodes;
+  b->edges = p.edges;
+  b->stage = within_shared(p.stage);
+  b->weights = p.weights;
+  b->head = &p.head;
+}
+
+/* By one thread. */
+CUDA_PHASE void begin_training(float4 *shared, const struct cuda_job &job) {
+  struct block *b = begin_block(shared, job.memory, job.outputs);
+  b->nodes = job.nodes;
+  b->edges = job.edges;
+  b->stage = within_shared(job.stage);
+  b->weights = at(*b, job.weights);
+  b->weights_shared = job.weights.shared;
+  b->gradients = at(*b, job.gradients);
+  b->head = &job.head;
+  b->artificial = job.artificial;
+  b->class_weights = job.class_weights;
+  b->tensor = job.config.precision == CPU_TF32; /* predictions come without parameters: float32 */
+}
+
 /* All rows, some of them by this block, which is one of p.blocks. */
-CUDA_PHASE void predict_all(struct block &b, const struct cuda_prediction &p, uint32_t number) {
-  b.nodes = p.nodes;
-  b.edges = p.edges;
-  b.stage = within_shared(p.stage);
-  b.weights = p.weights;
-  b.weights_shared = false;
-  b.head = &p.head;
+CUDA_PHASE void predict_all(const struct block &b, const struct cuda_prediction &p, uint32_t number) {
   for (uint32_t begin = number * p.most; begin < p.rows.rows; begin += p.blocks * p.most) {
     const uint32_t rows = p.rows.rows - begin < p.most ? p.rows.rows - begin : p.most;
     if (p.draws > 0)
@@ -360,9 +384,7 @@ CUDA_PHASE const struct cuda_job *next_job(struct state *s, struct cuda_mail *ma
 }
 
 /* By the threads that compute. */
-CUDA_PHASE void predict_job(struct block &b, const struct cuda_job &job) {
-  b.outputs = job.prediction.outputs;
-  b.memory = job.prediction.memory;
+CUDA_PHASE void predict_job(const struct block &b, const struct cuda_job &job) {
   predict_all(b, job.prediction, 0);
   __threadfence_system();
   meet();
@@ -373,23 +395,17 @@ CUDA_PHASE void predict_job(struct block &b, const struct cuda_job &job) {
 static __global__ void __launch_bounds__(CUDA_MOST_WORKERS + CUDA_WARP, 2) train_jobs(struct cuda_mail *mail) {
   CUDA_SHARED(shared);
   for (uint32_t number = 1;; number++) {
-    struct block b = block_of(shared, NULL, 0);
-    const struct cuda_job *given = next_job(b.state, mail + blockIdx.x, number);
+    struct state *s = (struct state *)shared;
+    const struct cuda_job *given = next_job(s, mail + blockIdx.x, number);
     if (!given)
       return;
     const struct cuda_job &job = *given;
-    b = block_of(shared, job.memory, job.outputs);
-    b.nodes = job.nodes;
-    b.edges = job.edges;
-    b.stage = within_shared(job.stage);
-    b.weights = at(b, job.weights);
-    b.weights_shared = job.weights.shared;
-    b.gradients = at(b, job.gradients);
-    b.head = &job.head;
-    b.artificial = job.artificial;
-    b.class_weights = job.class_weights;
-    b.tensor = job.config.precision == CPU_TF32; /* predictions come without parameters: float32 */
+    const struct block &b = s->block;
     const auto task = job.task;
+    if (threadIdx.x == 0 && task == CUDA_PREDICT)
+      begin_prediction(shared, job.prediction, job.prediction.memory);
+    else if (threadIdx.x == 0)
+      begin_training(shared, job);
     __syncthreads(); /* whoever ends the job first gives its memory away */
     if (task == CUDA_GRADIENT && threadIdx.x < CUDA_WORKERS)
       differentiate(b, job);
@@ -405,9 +421,11 @@ static __global__ void __launch_bounds__(CUDA_MOST_WORKERS + CUDA_WARP, 2) train
 
 static __global__ void __launch_bounds__(CUDA_MOST_WORKERS + CUDA_WARP, 2) predict_network(struct cuda_prediction p) {
   CUDA_SHARED(shared);
-  struct block b = block_of(shared, p.memory + (size_t)blockIdx.x * p.block_floats, p.outputs);
+  if (threadIdx.x == 0)
+    begin_prediction(shared, p, p.memory + (size_t)blockIdx.x * p.block_floats);
+  __syncthreads();
   if (threadIdx.x < CUDA_WORKERS)
-    predict_all(b, p, blockIdx.x);
+    predict_all(((struct state *)shared)->block, p, blockIdx.x);
 }
 
 /* --- launchers --- */

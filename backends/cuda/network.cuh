@@ -38,10 +38,10 @@ struct put_numbers {
   /* Four of a row, padding among them. */
   CUDA_METHOD void four_from(uint32_t i, float4 x) const {
     if (activation != TUTTI_ACTIVATION_LINEAR) {
-      const struct activated made = activate_four(activation, x, slope != NULL);
-      x = make_float4(made.value[0], made.value[1], made.value[2], made.value[3]);
+      const struct activated made = activate_four(activation, x);
+      x = made.value;
       if (slope)
-        put_four(slope + i, make_float4(made.slope[0], made.slope[1], made.slope[2], made.slope[3]));
+        put_four(slope + i, made.slope);
     }
     put_four(value + i, x);
   }
@@ -140,9 +140,9 @@ CPU_INLINE void multiply_by(const struct block &b, const struct product &p, cons
       return multiply<FORM>(p, start, store);
   } else if constexpr (FORM == PRODUCT_PLAIN) {
     if (p.m == 1)
-      return multiply_thin_plain<1>(p, start, store);
+      return multiply_thin_plain<1>(p, b.stage, start, store);
     if (p.m <= THIN_ROWS)
-      return multiply_thin_plain<THIN_ROWS>(p, start, store);
+      return multiply_thin_plain<THIN_ROWS>(p, b.stage, start, store);
   } else {
     if (p.m == 1)
       return multiply_thin_rows<1>(p, store);

@@ -38,7 +38,6 @@ static enum tutti_status prepare(tutti_context *context, const struct cuda_devic
   size_t rows = rows_of(work->job.train);
   TUTTI_TRY(context, backend_cuda_lower(context, device, &work->job, rows_at_once(&work->job, work->task), true, NULL,
                                         &work->program));
-  TUTTI_TRY(context, backend_cpu_weights_begin(context, work->program.plan, &work->job));
   work->layout = backend_cuda_layout(&work->program, rows);
   work->cost = (double)config->epochs * (double)rows * (double)(work->program.plan->trained + 1);
   return TUTTI_OK;
@@ -202,7 +201,7 @@ static enum tutti_status find_seat(struct cuda_pool *pool, const struct cuda_wor
   return TUTTI_OK;
 }
 
-/* Give a job to a block, if there is one, and memory. */
+/* Give a job to a block, if there is one, and memory. Its weights are made only now, while those before it train. */
 static enum tutti_status place(struct cuda_pool *pool, struct cuda_work *work, bool *placed) {
   struct cuda_grid *grid = NULL;
   uint32_t seat;
@@ -210,6 +209,12 @@ static enum tutti_status place(struct cuda_pool *pool, struct cuda_work *work, b
   TUTTI_TRY(pool->context, find_seat(pool, work, &grid, &seat));
   if (!grid)
     return TUTTI_OK;
+  if (backend_cpu_weights_begin(pool->context, work->program.plan, &work->job) != TUTTI_OK) {
+    fail(work, tutti_error_message(pool->context));
+    tutti_error_clear(pool->context);
+    *placed = true;
+    return TUTTI_OK;
+  }
   enum tutti_status status = load(pool, work);
   if (status != TUTTI_OK) {
     unload(pool, work);
@@ -237,6 +242,7 @@ static enum tutti_status place_waiting(struct cuda_pool *pool) {
     *from = work->next;
     work->next = pool->working;
     pool->working = work;
+    backend_cuda_pool_answer(pool); /* a block waits for nothing but this */
   }
   return TUTTI_OK;
 }

@@ -123,7 +123,7 @@ CPU_INLINE void begin_sums(const struct spot &at, const Start &start, float (&su
 }
 
 template <enum product_form FORM, int ROWS, typename Start, typename Store>
-CUDA_PHASE void multiply_tiles(const struct product &p, const Start &start, const Store &store) {
+CUDA_PHASE void multiply_tiles(struct product p, Start start, Store store) {
   const uint32_t across = (p.n + 3) / 4, tiles = (p.m + ROWS - 1) / ROWS * across;
   for (uint32_t t = threadIdx.x; t < tiles; t += CUDA_WORKERS) {
     const struct spot at = {t / across * ROWS, t % across * 4, 1, p.m, p.n};

@@ -112,7 +112,7 @@ CPU_INLINE void each_part(const struct product &p, uint32_t rows, uint32_t stage
 }
 
 template <enum product_form FORM, int ROWS, typename Start, typename Store>
-CUDA_PHASE void multiply_staged_tiles(const struct product &p, uint32_t stage, const Start &start, const Store &store) {
+CUDA_PHASE void multiply_staged_tiles(struct product p, uint32_t stage, Start start, Store store) {
   /* Columns of a thread are apart where B lies by rows, so that its rows lie in different banks. */
   constexpr uint32_t STEP = FORM == PRODUCT_OF_ROWS ? STAGE_ACROSS : 1;
   const uint32_t rows = tile_rows(ROWS), row = threadIdx.x / STAGE_ACROSS * ROWS,
@@ -149,8 +149,7 @@ CPU_INLINE void multiply_staged(const struct product &p, uint32_t stage, const S
 
 /* The same by tensor cores: two warps side by side have a tile's columns. */
 template <enum product_form FORM, typename Start, typename Store>
-CUDA_PHASE void multiply_staged_by_warps(const struct product &p, uint32_t stage, const Start &start,
-                                         const Store &store) {
+CUDA_PHASE void multiply_staged_by_warps(struct product p, uint32_t stage, Start start, Store store) {
   const uint32_t warp = threadIdx.x / CUDA_WARP, row = warp / 2 * TILE_ROWS, column = warp % 2 * TILE_COLUMNS;
   bool mine;
   float sum[4][4];

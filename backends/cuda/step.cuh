@@ -27,38 +27,33 @@ CUDA_PHASE struct cpu_update update_of(const struct cpu_config &config, uint64_t
   return u;
 }
 
-/* The rule for all numbers of an array, by all threads together. A thread takes some at once, so that all that it loads is
-   under way before it stores. */
+/* The rule for all numbers of an array, by all threads together. A thread takes some vectors at once, so that all that it
+   loads is under way before it stores. Arrays of weights are whole vectors. */
 template <bool FIRST, bool SECOND, typename Rule>
 CPU_INLINE void sweep(uint32_t count, float *weights, const float *gradients, float *first, float *second, Rule rule) {
-  constexpr uint32_t AT_ONCE = 8;
-  for (uint32_t begin = threadIdx.x; begin < count; begin += AT_ONCE * CUDA_WORKERS) {
-    float w[AT_ONCE], g[AT_ONCE], m[AT_ONCE], v[AT_ONCE];
+  constexpr uint32_t VECTORS = 2, NUMBERS = 4 * VECTORS;
+  for (uint32_t begin = threadIdx.x * 4; begin < count; begin += NUMBERS * CUDA_WORKERS) {
+    float w[NUMBERS], g[NUMBERS], m[NUMBERS], v[NUMBERS];
     CUDA_UNROLL
-    for (uint32_t d = 0; d < AT_ONCE; d++) {
-      const uint32_t at = begin + d * CUDA_WORKERS, i = at < count ? at : begin;
-      w[d] = weights[i];
-      g[d] = gradients[i];
-      m[d] = FIRST ? first[i] : 0;
-      v[d] = SECOND ? second[i] : 0;
+    for (uint32_t d = 0; d < VECTORS; d++) {
+      const uint32_t at = begin + 4 * d * CUDA_WORKERS, i = at < count ? at : begin;
+      take_four(weights + i, w + 4 * d);
+      take_four(gradients + i, g + 4 * d);
+      if (FIRST)
+        take_four(first + i, m + 4 * d);
+      if (SECOND)
+        take_four(second + i, v + 4 * d);
     }
+    rule(NUMBERS, w, g, m, v);
     CUDA_UNROLL
-    for (uint32_t d = 0; d < AT_ONCE; d++) {
-      CUDA_KEEP(w[d]);
-      CUDA_KEEP(g[d]);
-      CUDA_KEEP(m[d]);
-      CUDA_KEEP(v[d]);
-    }
-    rule(AT_ONCE, w, g, m, v);
-    CUDA_UNROLL
-    for (uint32_t d = 0; d < AT_ONCE; d++) {
-      const uint32_t i = begin + d * CUDA_WORKERS;
+    for (uint32_t d = 0; d < VECTORS; d++) {
+      const uint32_t i = begin + 4 * d * CUDA_WORKERS;
       if (i < count) {
-        weights[i] = w[d];
+        put_four(weights + i, make_float4(w[4 * d], w[4 * d + 1], w[4 * d + 2], w[4 * d + 3]));
         if (FIRST)
-          first[i] = m[d];
+          put_four(first + i, make_float4(m[4 * d], m[4 * d + 1], m[4 * d + 2], m[4 * d + 3]));
         if (SECOND)
-          second[i] = v[d];
+          put_four(second + i, make_float4(v[4 * d], v[4 * d + 1], v[4 * d + 2], v[4 * d + 3]));
       }
     }
   }

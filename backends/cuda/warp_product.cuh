@@ -147,7 +147,7 @@ CPU_INLINE void store_tile(const struct product &p, uint32_t row, uint32_t colum
 
 /* As multiply() does it, but for the rounding of what is multiplied. */
 template <enum product_form FORM, typename Start, typename Store>
-CUDA_PHASE void multiply_by_warps(const struct product &p, const Start &start, const Store &store) {
+CUDA_PHASE void multiply_by_warps(struct product p, Start start, Store store) {
   const uint32_t across = (p.n + TILE_COLUMNS - 1) / TILE_COLUMNS;
   const uint32_t tiles = (p.m + TILE_ROWS - 1) / TILE_ROWS * across;
   for (uint32_t tile = threadIdx.x / CUDA_WARP; tile < tiles; tile += CUDA_WORKERS / CUDA_WARP) {
