@@ -135,6 +135,10 @@ template <typename F> CPU_INLINE void each_cell(uint32_t rows, uint32_t columns,
 
 CPU_INLINE float4 four(const float *p) { return *reinterpret_cast<const float4 *>(p); }
 CPU_INLINE void put_four(float *p, float4 x) { *reinterpret_cast<float4 *>(p) = x; }
+struct alignas(8) two_floats {
+  float x, y;
+};
+CPU_INLINE void put_two(float *p, float x, float y) { *reinterpret_cast<struct two_floats *>(p) = {x, y}; }
 CPU_INLINE void take_four(const float *p, float *x) {
   const float4 v = four(p);
   x[0] = v.x, x[1] = v.y, x[2] = v.z, x[3] = v.w;

@@ -11,6 +11,9 @@ static_assert(sizeof(struct state) <= CUDA_STATE_FLOATS * sizeof(float), "the st
 
 /* The number of steps between two looks at the cancel flag, which lies in the host's memory. */
 enum { CANCEL_STEPS = 100 };
+/* Nanoseconds between two looks at the host's memory by a block that has nothing to do: a device's longest sleep is a
+   millisecond. */
+enum { LONGEST_PAUSE = 256000 };
 
 /* --- talking to the host --- */
 
@@ -360,12 +363,13 @@ CUDA_PHASE const struct cuda_job *bring_program(const struct cuda_job *job, floa
   return here;
 }
 
-/* Wait for what the host gives, and copy it from its memory. NULL: the end. */
+/* Wait for what the host gives, and copy it from its memory. NULL: the end. Who waits for long looks more seldom: many
+   blocks that look into the host's memory slow down those that work. */
 CUDA_PHASE const struct cuda_job *next_job(struct state *s, struct cuda_mail *mail, uint32_t number) {
   if (threadIdx.x == 0) {
     const volatile struct cuda_mail *box = mail;
-    while (box->number != number)
-      __nanosleep(2000);
+    for (uint32_t pause = 2000; box->number != number; pause = pause < LONGEST_PAUSE ? 2 * pause : pause)
+      __nanosleep(pause);
     __threadfence_system();
     s->mail = *mail;
   }

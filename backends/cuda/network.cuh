@@ -51,12 +51,39 @@ struct put_numbers {
       if (at.row + r < at.m)
         four_from((at.row + r) * ld + at.column, make_float4(sum[r][0], sum[r][1], sum[r][2], sum[r][3]));
   }
+  /* Two of a row, padding among them, and those PAIR_APART rows below. */
+  CUDA_METHOD void pairs(const struct product &p, uint32_t row, uint32_t column, const float (&x)[4]) const {
+    struct activated made = {make_float4(x[0], x[1], x[2], x[3]), make_float4(0, 0, 0, 0)};
+    const uint32_t i = row * ld + column, j = i + PAIR_APART * ld;
+    if (activation != TUTTI_ACTIVATION_LINEAR)
+      made = activate_four(activation, made.value);
+    if (row < p.m) {
+      put_two(value + i, made.value.x, made.value.y);
+      if (slope)
+        put_two(slope + i, made.slope.x, made.slope.y);
+    }
+    if (row + PAIR_APART < p.m) {
+      put_two(value + j, made.value.z, made.value.w);
+      if (slope)
+        put_two(slope + j, made.slope.z, made.slope.w);
+    }
+  }
 };
 
 CPU_INLINE struct put_numbers put_to(const struct block &b, const struct cuda_node &node) {
   const bool none = node.activation == TUTTI_ACTIVATION_CRELU; /* whose layer does it by itself */
   return {at(b, node.value), node.slope.at == CUDA_NOWHERE ? NULL : at(b, node.slope),
           none ? (uint32_t)TUTTI_ACTIVATION_LINEAR : node.activation, node.ld};
+}
+
+/* Each of two pairs by itself. */
+template <typename Store>
+CPU_INLINE void pairs_singly(const Store &store, const struct product &p, uint32_t row, uint32_t column,
+                             const float (&x)[4]) {
+  CUDA_UNROLL
+  for (uint32_t e = 0; e < 4; e++)
+    if (row + e / 2 * PAIR_APART < p.m && column + e % 2 < p.n)
+      store.one(row + e / 2 * PAIR_APART, column + e % 2, x[e]);
 }
 
 /* To the gradient of weights. */
@@ -72,6 +99,9 @@ struct keep_numbers {
       if (at.row + r < at.m) /* what lies between rows stays 0 */
         put_four(to + (at.row + r) * ld + at.column, make_float4(sum[r][0], inside[1] ? sum[r][1] : 0,
                                                                  inside[2] ? sum[r][2] : 0, inside[3] ? sum[r][3] : 0));
+  }
+  CUDA_METHOD void pairs(const struct product &p, uint32_t row, uint32_t column, const float (&x)[4]) const {
+    pairs_singly(*this, p, row, column, x);
   }
 };
 
@@ -112,6 +142,9 @@ struct pull_numbers {
           to[first + c * at.step] = made(sum[r][c], was[c], value[c]);
     }
   }
+  CUDA_METHOD void pairs(const struct product &p, uint32_t row, uint32_t column, const float (&x)[4]) const {
+    pairs_singly(*this, p, row, column, x);
+  }
 };
 
 CPU_INLINE struct pull_numbers pull_to(const struct block &b, const struct cuda_edge &edge,
@@ -139,9 +172,9 @@ CPU_INLINE void multiply_by(const struct block &b, const struct product &p, cons
     if (p.k <= THIN_ROWS)
       return multiply<FORM>(p, start, store);
   } else if constexpr (FORM == PRODUCT_PLAIN) {
-    if (p.m == 1)
+    if (p.m == 1 && p.n <= THIN_COLUMNS)
       return multiply_thin_plain<1>(p, b.stage, start, store);
-    if (p.m <= THIN_ROWS)
+    if (p.m <= THIN_ROWS && p.n <= THIN_COLUMNS)
       return multiply_thin_plain<THIN_ROWS>(p, b.stage, start, store);
   } else {
     if (p.m == 1)
@@ -351,27 +384,38 @@ CUDA_PHASE void forward(const struct block &b, uint32_t node_count, uint32_t row
 
 /* --- backward --- */
 
-/* The bias's: a thread takes a column. */
+/* The bias's. A thread sums four columns of every 16th row, if there is room in shared memory for these sums to meet. */
 CUDA_PHASE void backward_bias(const struct block &b, const struct cuda_node &node, uint32_t rows) {
+  CUDA_SHARED(shared);
+  constexpr uint32_t PARTS = 16;
   const float *gradient = at(b, node.gradient);
   float *to = b.gradients + node.bias;
   const uint32_t ld = node.ld;
+  if (b.stage == CUDA_NOWHERE || rows < PARTS || PARTS * ld > CUDA_STAGE_PARTS * CUDA_STAGE_FLOATS)
+    return each(node.width, [=](uint32_t column) {
+      float sum = 0;
+      CUDA_UNROLL_BY(8)
+      for (uint32_t row = 0; row < rows; row++)
+        sum += gradient[row * ld + column];
+      to[column] = sum;
+    });
+  float *partial = (float *)shared + b.stage; /* [PARTS][ld] */
+  each_cell(PARTS, ld / 4, [=](uint32_t part, uint32_t quad) {
+    float4 sum = make_float4(0, 0, 0, 0);
+    CUDA_UNROLL_BY(4)
+    for (uint32_t row = part; row < rows; row += PARTS)
+      sum = sum_of(sum, four(gradient + row * ld + 4 * quad));
+    put_four(partial + part * ld + 4 * quad, sum);
+  });
+  meet();
   each(node.width, [=](uint32_t column) {
     float sum = 0;
-    uint32_t r = 0;
-    for (; r + 8 <= rows; r += 8) {
-      float g[8];
-      CUDA_UNROLL
-      for (uint32_t i = 0; i < 8; i++)
-        g[i] = gradient[(r + i) * ld + column];
-      CUDA_UNROLL
-      for (uint32_t i = 0; i < 8; i++)
-        sum += g[i];
-    }
-    for (; r < rows; r++)
-      sum += gradient[r * ld + column];
+    CUDA_UNROLL
+    for (uint32_t part = 0; part < PARTS; part++)
+      sum += partial[part * ld + column];
     to[column] = sum;
   });
+  meet(); /* the sums are used no more */
 }
 
 template <bool TENSOR>

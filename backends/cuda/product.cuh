@@ -25,7 +25,9 @@ struct spot {
   uint32_t row, column, step, m, n;
 };
 
-/* What a product ends in has two functions: one(row, column, sum), and tile(spot, sums) of a thread's numbers. */
+/* What a product ends in has these functions: one(row, column, sum); tile(spot, sums) of a thread's numbers; and
+   pairs(product, row, column, sums) of two side by side and the two PAIR_APART rows below, as tensor cores give them. */
+enum { PAIR_APART = 8 };
 
 /* sum[r][0 .. 3] += a[r] times the four numbers of b. */
 template <int ROWS> CPU_INLINE void add_outer(const float (&a)[ROWS], float4 b, float (&sum)[ROWS][4]) {

@@ -6,7 +6,8 @@
 
 #include "product.cuh"
 
-enum { THIN_ROWS = 4 };
+/* More columns have no room for their sums. */
+enum { THIN_ROWS = 4, THIN_COLUMNS = CUDA_STAGE_PARTS * CUDA_STAGE_FLOATS / THIN_ROWS / 4 * 4 };
 
 /* The parts that k is split into: each thread of the largest block has four columns of one, and at least 16 values. */
 CPU_INLINE uint32_t thin_parts(uint32_t quads, uint32_t k) {

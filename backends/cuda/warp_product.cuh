@@ -137,12 +137,8 @@ CPU_INLINE void store_tile(const struct product &p, uint32_t row, uint32_t colum
   const struct lane lane = this_lane();
   CUDA_UNROLL
   for (uint32_t j = 0; j < 4; j++)
-    CUDA_UNROLL
-  for (uint32_t e = 0; e < 4; e++) {
-    const uint32_t r = row + lane.g + e / 2 * 8, c = column + 8 * j + 2 * lane.t + e % 2;
-    if (r < p.m && c < p.n)
-      store.one(r, c, sum[j][e]);
-  }
+    if (column + 8 * j + 2 * lane.t < p.n)
+      store.pairs(p, row + lane.g, column + 8 * j + 2 * lane.t, sum[j]);
 }
 
 /* As multiply() does it, but for the rounding of what is multiplied. */
