@@ -317,6 +317,7 @@ static void backward_pool(const struct stream_run *run, size_t index, uint32_t r
                                    .value = backend_cuda_stream_value(run, index),
                                    .gradient = backend_cuda_stream_gradient(run, index),
                                    .to = backend_cuda_stream_gradient(run, edge->source),
+                                   .largest = (uint16_t *)(void *)stream_at(run, run->program->largest),
                                    .accumulate = !edge->first};
   if (!edge->gradient)
     return;

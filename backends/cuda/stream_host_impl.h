@@ -93,6 +93,7 @@ struct stream_program {
   size_t average, own; /* of the weights over the last epochs, and they themselves meanwhile; STREAM_NONE: no average */
   size_t narrow_weights; /* what products read, where that is bfloat16 */
   size_t view, across, gradient, input_gradient, filter, filter_gradient; /* shared by all nodes */
+  size_t largest; /* taps of a max pool's backward pass */
   size_t partial, products, convolutions;
   size_t state, config, class_weights, pieces_at, starts_at, squares, scales, order, staging, out;
   size_t convolution_bytes;

@@ -141,6 +141,7 @@ struct stream_pool {
   struct stream_array out;
   struct stream_array value, gradient; /* backward: of the output */
   struct stream_array to;              /* backward: the gradient of the input */
+  uint16_t *largest;                   /* backward of a max pool: room for a tap for each number of the output */
   uint32_t accumulate;
 };
 /* Means over the pixels of each row, or back. */

@@ -6,31 +6,65 @@
 
 #include "stream_view.cuh"
 
-/* A thread sums one column over a chunk. */
+/* What the threads of a block sum up side by side: `items`, in `lanes` parts where that leaves none idle. So many
+   sums at most meet in shared memory. */
+enum { STREAM_LANES_AT_MOST = 256 };
+CPU_INLINE uint32_t lanes_of(uint32_t items) { return items < STREAM_LANES_AT_MOST ? STREAM_LANES_AT_MOST / items : 1; }
+
+/* A block sums a chunk of cells, a thread four columns of some of its cells. */
 static __global__ void column_sums(struct stream_columns w, enum stream_kind kind) {
-  for_all(w.chunks * w.width, [&](uint32_t i) {
-    const uint32_t c = i % w.width, begin = i / w.width * w.chunk;
-    const uint32_t end = w.cells - begin < w.chunk ? w.cells : begin + w.chunk;
-    const float mean = kind == STREAM_NORM_GRADIENTS ? w.mean[c] : 0;
-    double sum = 0, other = 0;
-    for (uint32_t p = begin; p < end; p++) {
-      const uint32_t at = p * w.ld + c;
-      if (kind == STREAM_MOMENTS) {
-        const double x = (double)get(w.x, at);
-        sum += x;
-        other += x * x;
-      } else {
-        const float g = get(w.g, at);
-        sum += (double)g;
-        if (kind == STREAM_NORM_GRADIENTS)
-          other += (double)(g * (get(w.x, at) - mean));
+  CUDA_SHARED(shared);
+  double *sums = (double *)shared; /* [lanes][quads][4][2] */
+  const uint32_t quads = (w.width + 3) / 4, lanes = lanes_of(quads), values = kind == STREAM_BIAS ? 1 : 2;
+  const auto keep = [&](uint32_t chunk, uint32_t c, uint32_t value, double sum) {
+    if (c < w.width)
+      w.partial[(value * w.chunks + chunk) * w.width + c] = sum;
+  };
+  for (uint32_t chunk = blockIdx.x; chunk < w.chunks; chunk += gridDim.x) {
+    const uint32_t begin = chunk * w.chunk, end = w.cells - begin < w.chunk ? w.cells : begin + w.chunk;
+    for (uint32_t i = threadIdx.x; i < lanes * quads; i += blockDim.x) {
+      const uint32_t c = i % quads * 4;
+      double sum[4][2] = {};
+      float mean[4];
+      CUDA_UNROLL
+      for (uint32_t e = 0; e < 4; e++)
+        mean[e] = kind == STREAM_NORM_GRADIENTS ? w.mean[c + e] : 0;
+      CUDA_UNROLL_BY(2)
+      for (uint32_t p = begin + i / quads; p < end; p += lanes) {
+        struct numbers<4> x = {}, g = {};
+        if (kind != STREAM_BIAS)
+          x = get_some<4>(w.x, p * w.ld + c);
+        if (kind != STREAM_MOMENTS)
+          g = get_some<4>(w.g, p * w.ld + c);
+        CUDA_UNROLL
+        for (uint32_t e = 0; e < 4; e++) {
+          const double one = kind == STREAM_MOMENTS ? (double)x.at[e] : (double)g.at[e];
+          sum[e][0] += one;
+          sum[e][1] += kind == STREAM_MOMENTS ? one * one : (double)(g.at[e] * (x.at[e] - mean[e]));
+        }
       }
+      CUDA_UNROLL
+      for (uint32_t e = 0; e < 4; e++)
+        for (uint32_t v = 0; v < values; v++)
+          if (lanes == 1)
+            keep(chunk, c + e, v, sum[e][v]);
+          else
+            sums[(i * 4 + e) * 2 + v] = sum[e][v];
     }
-    w.partial[i] = sum;
-    if (kind != STREAM_BIAS)
-      w.partial[w.chunks * w.width + i] = other;
-  });
+    if (lanes == 1)
+      continue;
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; i < quads * 4 * values; i += blockDim.x) {
+      const uint32_t c = i / values, v = i % values;
+      double sum = 0;
+      for (uint32_t lane = 0; lane < lanes; lane++)
+        sum += sums[(lane * quads * 4 + c) * 2 + v];
+      keep(chunk, c, v, sum);
+    }
+    __syncthreads();
+  }
 }
+#define COLUMN_SUMS_BYTES (STREAM_LANES_AT_MOST * 8 * sizeof(double))
 
 /* Call f(column, sum) for each column, by the first thread of a block. */
 static __global__ void add_partial(struct stream_add w) {
@@ -104,12 +138,16 @@ static __global__ void follow_norm(struct stream_norm w) {
 
 static __global__ void pull_norm(struct stream_norm_gradient w) {
   const float *s = w.statistics;
-  for_all(w.cells * w.ld, [&](uint32_t i) {
-    const uint32_t c = i % w.ld;
-    const float sum = c < w.width ? CUDA_FMA(s[2 * w.ld + c], get(w.gradient, i),
-                                             CUDA_FMA(s[4 * w.ld + c], get(w.x, i) - s[c], s[5 * w.ld + c]))
+  for_all(w.cells * w.ld / 4, [&](uint32_t i) {
+    const uint32_t c = 4 * i % w.ld;
+    const struct numbers<4> g = get_some<4>(w.gradient, 4 * i), x = get_some<4>(w.x, 4 * i);
+    struct numbers<4> sum;
+    CUDA_UNROLL
+    for (uint32_t e = 0; e < 4; e++)
+      sum.at[e] = c + e < w.width ? CUDA_FMA(s[2 * w.ld + c + e], g.at[e],
+                                             CUDA_FMA(s[4 * w.ld + c + e], x.at[e] - s[c + e], s[5 * w.ld + c + e]))
                                   : 0;
-    give(w.to, i, sum, w.accumulate);
+    give_some<4>(w.to, 4 * i, sum, w.accumulate);
   });
 }
 
@@ -121,7 +159,8 @@ static __global__ void pull_norm(struct stream_norm_gradient w) {
 void backend_cuda_stream_columns(const struct stream_place *place, const struct stream_columns *what,
                                  enum stream_kind kind) {
   const struct stream_columns w = *what;
-  STREAM_LAUNCH(column_sums, place, w.chunks * w.width, w, kind);
+  CUDA_LAUNCH(column_sums, w.chunks < place->blocks ? w.chunks : place->blocks, place->threads, COLUMN_SUMS_BYTES,
+              place->stream, w, kind);
 }
 
 void backend_cuda_stream_add(const struct stream_place *place, const struct stream_add *what) {
@@ -144,7 +183,7 @@ void backend_cuda_stream_norm_backward(const struct stream_place *place, const s
 
 void backend_cuda_stream_norm_gradient(const struct stream_place *place, const struct stream_norm_gradient *what) {
   const struct stream_norm_gradient w = *what;
-  STREAM_LAUNCH(pull_norm, place, w.cells * w.ld, w);
+  STREAM_LAUNCH(pull_norm, place, w.cells * w.ld / 4, w);
 }
 
 #endif

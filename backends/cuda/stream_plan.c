@@ -114,7 +114,7 @@ static size_t larger_of(size_t a, size_t b) { return a > b ? a : b; }
 
 /* Enough chunks to fill a device, none of them tiny, and room for their sums. */
 static size_t most_chunks(size_t cells, size_t columns) {
-  enum { MOST = 1024, SHORTEST = 32, PARTIAL = 1 << 20 };
+  enum { MOST = 512, SHORTEST = 32, PARTIAL = 1 << 20 };
   size_t count = (cells + SHORTEST - 1) / SHORTEST, room = PARTIAL / columns;
   count = count < MOST ? count : MOST;
   count = count < room ? count : room;
@@ -131,7 +131,7 @@ static size_t partial_sums(size_t cells, size_t columns) { return 2 * most_chunk
 
 /* Numbers that a node needs while it works. */
 struct needs {
-  size_t view, across, gradient, input_gradient, filter, partial;
+  size_t view, across, gradient, input_gradient, filter, partial, largest;
 };
 
 static void grouped_needs(const struct cpu_plan *plan, const struct cpu_node *node, struct needs *needs) {
@@ -152,6 +152,8 @@ static struct needs needs_of(const struct stream_program *program, size_t index)
     needs.gradient = cells * node->ld;
   if (node->op == TUTTI_OP_BATCH_NORM || node->bias != CPU_NONE)
     needs.partial = partial_sums(cells, node->width);
+  if (node->op == TUTTI_OP_MAX_POOL)
+    needs.largest = cells * node->ld;
   if (backend_cpu_is_head(node->op))
     needs.partial = plan->rows * plan->outputs;
   if (is_grouped(to, node))
@@ -195,6 +197,7 @@ static void reserve_scratch(struct layout *l) {
   program->gradient = reserve(l, floats_of(most.gradient, program->narrow));
   program->input_gradient = reserve(l, floats_of(most.input_gradient, program->narrow));
   program->filter_gradient = reserve(l, floats_of(most.filter, program->narrow));
+  program->largest = reserve(l, floats_of(most.largest, true));
 }
 
 static void reserve_fixed(struct layout *l, const struct stream_purpose *purpose) {

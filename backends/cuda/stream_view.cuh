@@ -63,6 +63,96 @@ CPU_INLINE float look(const struct stream_view &view, uint32_t i, uint32_t c) {
   return view.relu && !(x > 0) ? (x <= 0 ? 0 : x) : x;
 }
 
+/* Some numbers side by side, 1 or 4. Four begin at a multiple of four in an array that begins at one: nodes' arrays and
+   what nodes share do, and their pixels have channels in fours; parts of them need not. */
+template <uint32_t N> struct numbers {
+  float at[N];
+};
+template <uint32_t N> struct alignas(2 * N) narrow_numbers {
+  uint16_t at[N];
+};
+template <uint32_t N> struct alignas(4 * N) wide_numbers {
+  float at[N];
+};
+
+template <uint32_t N> CPU_INLINE struct numbers<N> get_some(const struct stream_array &a, uint32_t i) {
+  struct numbers<N> x;
+  if (a.narrow) {
+    const struct narrow_numbers<N> narrow = *(const struct narrow_numbers<N> *)((const uint16_t *)a.at + i);
+    CUDA_UNROLL
+    for (uint32_t e = 0; e < N; e++)
+      x.at[e] = widened(narrow.at[e]);
+  } else {
+    const struct wide_numbers<N> wide = *(const struct wide_numbers<N> *)((const float *)a.at + i);
+    CUDA_UNROLL
+    for (uint32_t e = 0; e < N; e++)
+      x.at[e] = wide.at[e];
+  }
+  return x;
+}
+
+template <uint32_t N>
+CPU_INLINE void set_some(const struct stream_array &a, uint32_t i, const struct numbers<N> &x) {
+  if (a.narrow) {
+    struct narrow_numbers<N> narrow;
+    CUDA_UNROLL
+    for (uint32_t e = 0; e < N; e++)
+      narrow.at[e] = narrowed(x.at[e]);
+    *(struct narrow_numbers<N> *)((uint16_t *)a.at + i) = narrow;
+  } else {
+    struct wide_numbers<N> wide;
+    CUDA_UNROLL
+    for (uint32_t e = 0; e < N; e++)
+      wide.at[e] = x.at[e];
+    *(struct wide_numbers<N> *)((float *)a.at + i) = wide;
+  }
+}
+
+template <uint32_t N>
+CPU_INLINE void give_some(const struct stream_array &a, uint32_t i, struct numbers<N> x, bool accumulate) {
+  if (accumulate) {
+    const struct numbers<N> before = get_some<N>(a, i);
+    CUDA_UNROLL
+    for (uint32_t e = 0; e < N; e++)
+      x.at[e] += before.at[e];
+  }
+  set_some<N>(a, i, x);
+}
+
+/* A view of N channels. */
+template <uint32_t N> struct channels {
+  const struct stream_view &view;
+  bool affine;
+  float scale[N], shift[N];
+
+  CUDA_METHOD channels(const struct stream_view &view, uint32_t channel) : view(view), affine(view.scale) {
+    CUDA_UNROLL
+    for (uint32_t e = 0; e < N; e++) {
+      scale[e] = affine ? view.scale[channel + e] : 1;
+      shift[e] = affine ? view.shift[channel + e] : 0;
+    }
+  }
+  CUDA_METHOD struct numbers<N> look(uint32_t i) const {
+    struct numbers<N> x = get_some<N>(view.value, i);
+    CUDA_UNROLL
+    for (uint32_t e = 0; e < N; e++) {
+      if (affine)
+        x.at[e] = CUDA_FMA(x.at[e], scale[e], shift[e]);
+      if (view.relu && !(x.at[e] > 0))
+        x.at[e] = x.at[e] <= 0 ? 0 : x.at[e];
+    }
+    return x;
+  }
+};
+
+static bool is_whole(const struct stream_array &a) { return (uintptr_t)a.at % (a.narrow ? 8 : 16) == 0; }
+
+/* May an image move by four channels at once? */
+static bool moves_in_fours(const struct stream_geometry &g, const struct stream_array &from,
+                           const struct stream_array &to) {
+  return (g.channels | g.ld | g.moved_ld) % 4 == 0 && is_whole(from) && is_whole(to);
+}
+
 /* The sum of term(i) for i < count by one block, as so many partial sums and a fixed tree; shared[CUDA_PARTIAL_SUMS]. */
 template <typename F> CPU_INLINE double tree_sum(double *shared, uint32_t count, F term) {
   for (uint32_t p = threadIdx.x; p < CUDA_PARTIAL_SUMS; p += blockDim.x) {
@@ -85,40 +175,58 @@ template <typename F> CPU_INLINE double tree_sum(double *shared, uint32_t count,
 
 /* --- images moved --- */
 
-static __global__ void copy_image(struct stream_copy w) {
+template <uint32_t N> static __global__ void copy_image(struct stream_copy w) {
   const struct stream_geometry &g = w.geometry;
-  const uint32_t channels = w.part ? g.channels : g.moved_ld;
-  for_all(g.rows * g.moved_height * g.moved_width * channels, [&](uint32_t i) {
-    const uint32_t c = i % channels, p = i / channels, x = p % g.moved_width, q = p / g.moved_width;
+  const uint32_t groups = (w.part ? g.channels : g.moved_ld) / N;
+  for_all(g.rows * g.moved_height * g.moved_width * groups, [&](uint32_t i) {
+    const uint32_t c = i % groups * N, p = i / groups, x = p % g.moved_width, q = p / g.moved_width;
     const int32_t from_y = (int32_t)(q % g.moved_height) * g.step - g.top, from_x = (int32_t)x * g.step - g.left;
     const bool inside =
         c < g.channels && from_y >= 0 && (uint32_t)from_y < g.height && from_x >= 0 && (uint32_t)from_x < g.width;
     const uint32_t at = ((q / g.moved_height * g.height + (uint32_t)from_y) * g.width + (uint32_t)from_x) * g.ld + c;
-    set(w.to, p * g.moved_ld + c, inside ? look(w.from, at, c) : 0);
+    struct numbers<N> moved = {};
+    if (inside)
+      moved = channels<N>(w.from, c).look(at);
+    set_some<N>(w.to, p * g.moved_ld + c, moved);
   });
 }
 
-static __global__ void push_image(struct stream_push w) {
+template <uint32_t N> static __global__ void push_image(struct stream_push w) {
   const struct stream_geometry &g = w.geometry;
-  for_all(g.rows * g.height * g.width * g.ld, [&](uint32_t i) {
-    const uint32_t c = i % g.ld, p = i / g.ld, x = p % g.width, q = p / g.width;
+  const uint32_t groups = g.ld / N;
+  for_all(g.rows * g.height * g.width * groups, [&](uint32_t i) {
+    const uint32_t c = i % groups * N, p = i / groups, x = p % g.width, q = p / g.width;
     const int32_t down = (int32_t)(q % g.height) + g.top, across = (int32_t)x + g.left;
     const uint32_t y = (uint32_t)(down / g.step), z = (uint32_t)(across / g.step);
     const bool inside = c < g.channels && down >= 0 && across >= 0 && down % g.step == 0 && across % g.step == 0 &&
                         y < g.moved_height && z < g.moved_width;
-    float sum = 0;
-    if (inside && (!w.mask.value.at || look(w.mask, i, c) > 0))
-      sum = w.factor * get(w.from, ((q / g.height * g.moved_height + y) * g.moved_width + z) * g.moved_ld + c);
-    give(w.to, i, sum, w.accumulate);
+    struct numbers<N> sum = {};
+    if (inside) {
+      sum = get_some<N>(w.from, ((q / g.height * g.moved_height + y) * g.moved_width + z) * g.moved_ld + c);
+      struct numbers<N> mask = {};
+      if (w.mask.value.at)
+        mask = channels<N>(w.mask, c).look(i * N);
+      CUDA_UNROLL
+      for (uint32_t e = 0; e < N; e++)
+        sum.at[e] = !w.mask.value.at || mask.at[e] > 0 ? w.factor * sum.at[e] : 0;
+    }
+    give_some<N>(w.to, i * N, sum, w.accumulate);
   });
 }
 
 static __global__ void sum_terms(struct stream_sum w) {
-  for_all(w.cells * w.ld, [&](uint32_t i) {
-    float sum = 0;
-    for (uint32_t t = 0; t < w.count; t++)
-      sum += look(w.terms[t], i, i % w.ld);
-    give(w.to, i, sum * w.factor, w.accumulate);
+  for_all(w.cells * w.ld / 4, [&](uint32_t i) {
+    struct numbers<4> sum = {};
+    for (uint32_t t = 0; t < w.count; t++) {
+      const struct numbers<4> term = channels<4>(w.terms[t], 4 * i % w.ld).look(4 * i);
+      CUDA_UNROLL
+      for (uint32_t e = 0; e < 4; e++)
+        sum.at[e] += term.at[e];
+    }
+    CUDA_UNROLL
+    for (uint32_t e = 0; e < 4; e++)
+      sum.at[e] *= w.factor;
+    give_some<4>(w.to, 4 * i, sum, w.accumulate);
   });
 }
 
@@ -149,18 +257,26 @@ void backend_cuda_stream_convert(const struct stream_place *place, const struct 
 void backend_cuda_stream_copy(const struct stream_place *place, const struct stream_copy *what) {
   const struct stream_copy w = *what;
   const struct stream_geometry &g = w.geometry;
-  STREAM_LAUNCH(copy_image, place, g.rows * g.moved_height * g.moved_width * g.moved_ld, w);
+  const uint32_t count = g.rows * g.moved_height * g.moved_width * g.moved_ld;
+  if (moves_in_fours(g, w.from.value, w.to))
+    STREAM_LAUNCH(copy_image<4>, place, count / 4, w);
+  else
+    STREAM_LAUNCH(copy_image<1>, place, count, w);
 }
 
 void backend_cuda_stream_push(const struct stream_place *place, const struct stream_push *what) {
   const struct stream_push w = *what;
   const struct stream_geometry &g = w.geometry;
-  STREAM_LAUNCH(push_image, place, g.rows * g.height * g.width * g.ld, w);
+  const uint32_t count = g.rows * g.height * g.width * g.ld;
+  if (moves_in_fours(g, w.from, w.to))
+    STREAM_LAUNCH(push_image<4>, place, count / 4, w);
+  else
+    STREAM_LAUNCH(push_image<1>, place, count, w);
 }
 
 void backend_cuda_stream_sum(const struct stream_place *place, const struct stream_sum *what) {
   const struct stream_sum w = *what;
-  STREAM_LAUNCH(sum_terms, place, w.cells * w.ld, w);
+  STREAM_LAUNCH(sum_terms, place, w.cells * w.ld / 4, w);
 }
 
 void backend_cuda_stream_flatten(const struct stream_place *place, const struct stream_flatten *what, bool backward) {

@@ -4,7 +4,7 @@
 #ifndef BACKEND_CUDA_STREAM_WINDOW_CUH
 #define BACKEND_CUDA_STREAM_WINDOW_CUH
 
-#include "stream_view.cuh"
+#include "stream_norm.cuh"
 
 /* A pixel of a batch of images. */
 struct pixel {
@@ -44,7 +44,168 @@ template <typename F> CPU_INLINE void over(const struct stream_window &w, struct
   }
 }
 
-/* --- convolutions in groups --- */
+/* The same of windows of SIZE x SIZE pixels, or (SIZE 0) of any, for all taps: f(tap, whether the pixel is inside, its
+   number), which of one that is not inside is another one's. So loads need not wait for the question. */
+template <uint32_t SIZE, typename F> CPU_INLINE void all_under(const struct stream_window &w, struct pixel out, F f) {
+  const uint32_t height = SIZE > 0 ? SIZE : w.kernel_height, width = SIZE > 0 ? SIZE : w.kernel_width;
+  CUDA_UNROLL_BY((SIZE > 0 ? SIZE : 1))
+  for (uint32_t ky = 0; ky < height; ky++) {
+    const int32_t y = (int32_t)(out.y * w.stride + ky * w.dilation) - w.top;
+    const bool down = y >= 0 && (uint32_t)y < w.in_height;
+    const uint32_t line = (out.row * w.in_height + (down ? (uint32_t)y : 0)) * w.in_width;
+    CUDA_UNROLL_BY((SIZE > 0 ? SIZE : 1))
+    for (uint32_t kx = 0; kx < width; kx++) {
+      const int32_t x = (int32_t)(out.x * w.stride + kx * w.dilation) - w.left;
+      const bool across = x >= 0 && (uint32_t)x < w.in_width;
+      f(ky * width + kx, down && across, line + (across ? (uint32_t)x : 0));
+    }
+  }
+}
+
+template <uint32_t SIZE, typename F> CPU_INLINE void all_over(const struct stream_window &w, struct pixel in, F f) {
+  const uint32_t height = SIZE > 0 ? SIZE : w.kernel_height, width = SIZE > 0 ? SIZE : w.kernel_width;
+  CUDA_UNROLL_BY((SIZE > 0 ? SIZE : 1))
+  for (uint32_t ky = 0; ky < height; ky++) {
+    const uint32_t y = in.y + (uint32_t)w.top - ky * w.dilation, out_y = y / w.stride;
+    const bool down = (int32_t)y >= 0 && out_y * w.stride == y && out_y < w.out_height;
+    const uint32_t line = (in.row * w.out_height + (down ? out_y : 0)) * w.out_width;
+    CUDA_UNROLL_BY((SIZE > 0 ? SIZE : 1))
+    for (uint32_t kx = 0; kx < width; kx++) {
+      const uint32_t x = in.x + (uint32_t)w.left - kx * w.dilation, out_x = x / w.stride;
+      const bool across = (int32_t)x >= 0 && out_x * w.stride == x && out_x < w.out_width;
+      f(ky * width + kx, down && across, line + (across ? out_x : 0));
+    }
+  }
+}
+
+/* A launch by the size of the window: of 3 x 3, 5 x 5, or any. */
+#define WINDOW_LAUNCH(kernel, place, window, count, ...)                                                               \
+  do {                                                                                                                 \
+    if ((window).kernel_height == 3 && (window).kernel_width == 3)                                                     \
+      STREAM_LAUNCH(kernel<3>, place, count, __VA_ARGS__);                                                             \
+    else if ((window).kernel_height == 5 && (window).kernel_width == 5)                                                \
+      STREAM_LAUNCH(kernel<5>, place, count, __VA_ARGS__);                                                             \
+    else                                                                                                               \
+      STREAM_LAUNCH(kernel<0>, place, count, __VA_ARGS__);                                                             \
+  } while (0)
+
+/* --- depthwise convolutions: groups of one channel; a thread has four --- */
+
+template <uint32_t SIZE> static __global__ void __launch_bounds__(256, 3) depthwise_forward(struct stream_grouped g) {
+  const struct stream_window &w = g.window;
+  const uint32_t quads = w.out_ld / 4;
+  for_all(w.rows * w.out_height * w.out_width * quads, [&](uint32_t i) {
+    const uint32_t c = i % quads * 4;
+    const struct channels<4> in(g.in, c);
+    struct numbers<4> sum = {};
+    all_under<SIZE>(w, pixel_of(i / quads, w.out_height, w.out_width), [&](uint32_t tap, bool inside, uint32_t p) {
+      const struct numbers<4> x = in.look(p * w.in_ld + c);
+      const float4 by = four(g.weights + tap * w.ldw + c);
+      sum.at[0] = CUDA_FMA(inside ? x.at[0] : 0, by.x, sum.at[0]);
+      sum.at[1] = CUDA_FMA(inside ? x.at[1] : 0, by.y, sum.at[1]);
+      sum.at[2] = CUDA_FMA(inside ? x.at[2] : 0, by.z, sum.at[2]);
+      sum.at[3] = CUDA_FMA(inside ? x.at[3] : 0, by.w, sum.at[3]);
+    });
+    set_some<4>(g.out, 4 * i, sum);
+  });
+}
+
+template <uint32_t SIZE> static __global__ void __launch_bounds__(256, 3) depthwise_inputs(struct stream_grouped g) {
+  const struct stream_window &w = g.window;
+  const uint32_t quads = w.in_ld / 4;
+  for_all(w.rows * w.in_height * w.in_width * quads, [&](uint32_t i) {
+    const uint32_t c = i % quads * 4;
+    struct numbers<4> sum = {};
+    all_over<SIZE>(w, pixel_of(i / quads, w.in_height, w.in_width), [&](uint32_t tap, bool inside, uint32_t p) {
+      const struct numbers<4> x = get_some<4>(g.gradient, p * w.out_ld + c);
+      const float4 by = four(g.weights + tap * w.ldw + c);
+      sum.at[0] = CUDA_FMA(inside ? x.at[0] : 0, by.x, sum.at[0]);
+      sum.at[1] = CUDA_FMA(inside ? x.at[1] : 0, by.y, sum.at[1]);
+      sum.at[2] = CUDA_FMA(inside ? x.at[2] : 0, by.z, sum.at[2]);
+      sum.at[3] = CUDA_FMA(inside ? x.at[3] : 0, by.w, sum.at[3]);
+    });
+    if (g.in.relu) {
+      const struct numbers<4> in = channels<4>(g.in, c).look(4 * i);
+      CUDA_UNROLL
+      for (uint32_t e = 0; e < 4; e++)
+        sum.at[e] = in.at[e] > 0 ? sum.at[e] : 0;
+    }
+    give_some<4>(g.to, 4 * i, sum, g.accumulate);
+  });
+}
+
+/* A block sums a chunk of output pixels; a thread four weights' gradients of one tap over some of them, in float32 over a
+   few. */
+static __global__ void depthwise_weights(struct stream_grouped g) {
+  CUDA_SHARED(shared);
+  double *sums = (double *)shared; /* [lanes][items][4] */
+  constexpr uint32_t FEW = 8;
+  const struct stream_window &w = g.window;
+  const uint32_t taps = w.kernel_height * w.kernel_width, quads = (w.units + 3) / 4, items = taps * quads;
+  const uint32_t cells = w.rows * w.out_height * w.out_width, lanes = lanes_of(items);
+  const auto keep = [&](uint32_t chunk, uint32_t item, uint32_t e, double sum) {
+    const uint32_t u = item % quads * 4 + e;
+    if (u < w.units)
+      g.partial[(chunk * taps + item / quads) * w.units + u] = sum;
+  };
+  for (uint32_t chunk = blockIdx.x; chunk < g.chunks; chunk += gridDim.x) {
+    const uint32_t first = chunk * g.chunk, last = cells - first < g.chunk ? cells : first + g.chunk;
+    const uint32_t each = (last - first + lanes - 1) / lanes;
+    for (uint32_t i = threadIdx.x; i < lanes * items; i += blockDim.x) {
+      const uint32_t item = i % items, tap = item / quads, c = item % quads * 4;
+      const uint32_t begin = first + i / items * each, end = begin + each < last ? begin + each : last;
+      const int32_t down = (int32_t)(tap / w.kernel_width * w.dilation) - w.top;
+      const int32_t across = (int32_t)(tap % w.kernel_width * w.dilation) - w.left;
+      const struct channels<4> in(g.in, c);
+      struct pixel out = pixel_of(begin, w.out_height, w.out_width);
+      double sum[4] = {};
+      for (uint32_t p = begin; p < end; p += FEW) {
+        float some[4] = {};
+        CUDA_UNROLL
+        for (uint32_t k = 0; k < FEW; k++) {
+          const int32_t y = (int32_t)(out.y * w.stride) + down, x = (int32_t)(out.x * w.stride) + across;
+          const bool inside =
+              p + k < end && y >= 0 && (uint32_t)y < w.in_height && x >= 0 && (uint32_t)x < w.in_width;
+          const uint32_t at = inside ? (out.row * w.in_height + (uint32_t)y) * w.in_width + (uint32_t)x : 0;
+          const struct numbers<4> of = in.look(at * w.in_ld + c),
+                                  slope = get_some<4>(g.gradient, (p + k < end ? p + k : begin) * w.out_ld + c);
+          CUDA_UNROLL
+          for (uint32_t e = 0; e < 4; e++)
+            some[e] = CUDA_FMA(inside ? slope.at[e] : 0, inside ? of.at[e] : 0, some[e]);
+          if (++out.x == w.out_width) {
+            out.x = 0;
+            if (++out.y == w.out_height) {
+              out.y = 0;
+              out.row++;
+            }
+          }
+        }
+        CUDA_UNROLL
+        for (uint32_t e = 0; e < 4; e++)
+          sum[e] += (double)some[e];
+      }
+      CUDA_UNROLL
+      for (uint32_t e = 0; e < 4; e++)
+        if (lanes == 1)
+          keep(chunk, item, e, sum[e]);
+        else
+          sums[i * 4 + e] = sum[e];
+    }
+    if (lanes == 1)
+      continue;
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; i < items * 4; i += blockDim.x) {
+      double sum = 0;
+      for (uint32_t lane = 0; lane < lanes; lane++)
+        sum += sums[lane * items * 4 + i];
+      keep(chunk, i / 4, i % 4, sum);
+    }
+    __syncthreads();
+  }
+}
+#define DEPTHWISE_BYTES (STREAM_LANES_AT_MOST * 4 * sizeof(double))
+
+/* --- convolutions in other groups --- */
 
 static __global__ void grouped_forward(struct stream_grouped g) {
   const struct stream_window &w = g.window;
@@ -107,59 +268,95 @@ static __global__ void grouped_weights(struct stream_grouped g) {
   });
 }
 
+static bool is_depthwise(const struct stream_window &w) { return w.in_group == 1 && w.out_group == 1; }
+
 void backend_cuda_stream_grouped_forward(const struct stream_place *place, const struct stream_grouped *what) {
   const struct stream_grouped g = *what;
   const struct stream_window &w = g.window;
-  STREAM_LAUNCH(grouped_forward, place, w.rows * w.out_height * w.out_width * w.out_ld, g);
+  const uint32_t count = w.rows * w.out_height * w.out_width * w.out_ld;
+  if (is_depthwise(w))
+    WINDOW_LAUNCH(depthwise_forward, place, w, count / 4, g);
+  else
+    STREAM_LAUNCH(grouped_forward, place, count, g);
 }
 
 void backend_cuda_stream_grouped_inputs(const struct stream_place *place, const struct stream_grouped *what) {
   const struct stream_grouped g = *what;
   const struct stream_window &w = g.window;
-  STREAM_LAUNCH(grouped_inputs, place, w.rows * w.in_height * w.in_width * w.in_ld, g);
+  const uint32_t count = w.rows * w.in_height * w.in_width * w.in_ld;
+  if (is_depthwise(w))
+    WINDOW_LAUNCH(depthwise_inputs, place, w, count / 4, g);
+  else
+    STREAM_LAUNCH(grouped_inputs, place, count, g);
 }
 
 void backend_cuda_stream_grouped_weights(const struct stream_place *place, const struct stream_grouped *what) {
   const struct stream_grouped g = *what;
   const struct stream_window &w = g.window;
-  STREAM_LAUNCH(grouped_weights, place, g.chunks * w.kernel_height * w.kernel_width * w.in_group * w.units, g);
+  if (is_depthwise(w))
+    CUDA_LAUNCH(depthwise_weights, g.chunks < place->blocks ? g.chunks : place->blocks, place->threads, DEPTHWISE_BYTES,
+                place->stream, g);
+  else
+    STREAM_LAUNCH(grouped_weights, place, g.chunks * w.kernel_height * w.kernel_width * w.in_group * w.units, g);
 }
 
 /* --- pools --- */
 
-static __global__ void max_pool_image(struct stream_pool g) {
+template <uint32_t SIZE> static __global__ void max_pool_image(struct stream_pool g) {
   const struct stream_window &w = g.window;
-  for_all(w.rows * w.out_height * w.out_width * w.out_ld, [&](uint32_t i) {
-    const uint32_t c = i % w.out_ld;
+  const uint32_t quads = w.out_ld / 4;
+  for_all(w.rows * w.out_height * w.out_width * quads, [&](uint32_t i) {
+    const uint32_t c = i % quads * 4;
+    const struct channels<4> in(g.in, c);
+    struct numbers<4> most = {};
     bool any = false;
-    float most = 0;
-    under(w, pixel_of(i / w.out_ld, w.out_height, w.out_width), [&](uint32_t, uint32_t p) {
-      const float x = look(g.in, p * w.in_ld + c, c);
-      most = !any || x > most ? x : most;
-      any = true;
+    all_under<SIZE>(w, pixel_of(i / quads, w.out_height, w.out_width), [&](uint32_t, bool inside, uint32_t p) {
+      const struct numbers<4> x = in.look(p * w.in_ld + c);
+      CUDA_UNROLL
+      for (uint32_t e = 0; e < 4; e++)
+        most.at[e] = inside && (!any || x.at[e] > most.at[e]) ? x.at[e] : most.at[e];
+      any = any || inside;
     });
-    set(g.out, i, most);
+    set_some<4>(g.out, 4 * i, most);
   });
 }
 
-/* The gradient goes to the first of the largest values, as in backends/cpu/window_impl.h: of those that are largest in
-   the output's precision. */
-static __global__ void max_pool_gradients(struct stream_pool g) {
+/* The first of the largest values under each window, as in backends/cpu/window_impl.h: of those that are largest in the
+   output's precision. */
+template <uint32_t SIZE> static __global__ void find_largest(struct stream_pool g) {
   const struct stream_window &w = g.window;
-  for_all(w.rows * w.in_height * w.in_width * w.in_ld, [&](uint32_t i) {
-    const uint32_t c = i % w.in_ld;
-    float sum = 0;
-    over(w, pixel_of(i / w.in_ld, w.in_height, w.in_width), [&](uint32_t, uint32_t p) {
-      const float most = get(g.value, p * w.out_ld + c);
-      uint32_t largest = UINT32_MAX;
-      under(w, pixel_of(p, w.out_height, w.out_width), [&](uint32_t, uint32_t q) {
-        if (largest == UINT32_MAX && !(most > as_in(g.value, look(g.in, q * w.in_ld + c, c))))
-          largest = q;
-      });
-      if (largest == i / w.in_ld)
-        sum += get(g.gradient, p * w.out_ld + c);
+  const uint32_t quads = w.out_ld / 4;
+  for_all(w.rows * w.out_height * w.out_width * quads, [&](uint32_t i) {
+    const uint32_t c = i % quads * 4;
+    const struct channels<4> in(g.in, c);
+    const struct numbers<4> most = get_some<4>(g.value, 4 * i);
+    struct narrow_numbers<4> largest = {{UINT16_MAX, UINT16_MAX, UINT16_MAX, UINT16_MAX}};
+    all_under<SIZE>(w, pixel_of(i / quads, w.out_height, w.out_width), [&](uint32_t tap, bool inside, uint32_t p) {
+      const struct numbers<4> x = in.look(p * w.in_ld + c);
+      CUDA_UNROLL
+      for (uint32_t e = 0; e < 4; e++)
+        if (inside && largest.at[e] == UINT16_MAX && !(most.at[e] > as_in(g.value, x.at[e])))
+          largest.at[e] = (uint16_t)tap;
     });
-    give(g.to, i, sum, g.accumulate);
+    *(struct narrow_numbers<4> *)(g.largest + 4 * i) = largest;
+  });
+}
+
+/* They have the gradient. */
+template <uint32_t SIZE> static __global__ void max_pool_gradients(struct stream_pool g) {
+  const struct stream_window &w = g.window;
+  const uint32_t quads = w.in_ld / 4;
+  for_all(w.rows * w.in_height * w.in_width * quads, [&](uint32_t i) {
+    const uint32_t c = i % quads * 4;
+    struct numbers<4> sum = {};
+    all_over<SIZE>(w, pixel_of(i / quads, w.in_height, w.in_width), [&](uint32_t tap, bool inside, uint32_t p) {
+      const struct narrow_numbers<4> largest = *(const struct narrow_numbers<4> *)(g.largest + p * w.out_ld + c);
+      const struct numbers<4> x = get_some<4>(g.gradient, p * w.out_ld + c);
+      CUDA_UNROLL
+      for (uint32_t e = 0; e < 4; e++)
+        sum.at[e] += inside && largest.at[e] == tap ? x.at[e] : 0;
+    });
+    give_some<4>(g.to, 4 * i, sum, g.accumulate);
   });
 }
 
@@ -170,26 +367,42 @@ CPU_INLINE float pixels_under(const struct stream_window &w, struct pixel out) {
   return (float)count;
 }
 
-static __global__ void average_pool_image(struct stream_pool g) {
+template <uint32_t SIZE> static __global__ void average_pool_image(struct stream_pool g) {
   const struct stream_window &w = g.window;
-  for_all(w.rows * w.out_height * w.out_width * w.out_ld, [&](uint32_t i) {
-    const uint32_t c = i % w.out_ld;
-    const struct pixel out = pixel_of(i / w.out_ld, w.out_height, w.out_width);
-    float sum = 0;
-    under(w, out, [&](uint32_t, uint32_t p) { sum += look(g.in, p * w.in_ld + c, c); });
-    set(g.out, i, sum * (1 / pixels_under(w, out)));
+  const uint32_t quads = w.out_ld / 4;
+  for_all(w.rows * w.out_height * w.out_width * quads, [&](uint32_t i) {
+    const uint32_t c = i % quads * 4;
+    const struct channels<4> in(g.in, c);
+    struct numbers<4> sum = {};
+    uint32_t count = 0;
+    all_under<SIZE>(w, pixel_of(i / quads, w.out_height, w.out_width), [&](uint32_t, bool inside, uint32_t p) {
+      const struct numbers<4> x = in.look(p * w.in_ld + c);
+      CUDA_UNROLL
+      for (uint32_t e = 0; e < 4; e++)
+        sum.at[e] += inside ? x.at[e] : 0;
+      count += inside;
+    });
+    CUDA_UNROLL
+    for (uint32_t e = 0; e < 4; e++)
+      sum.at[e] *= 1 / (float)count;
+    set_some<4>(g.out, 4 * i, sum);
   });
 }
 
-static __global__ void average_pool_gradients(struct stream_pool g) {
+template <uint32_t SIZE> static __global__ void average_pool_gradients(struct stream_pool g) {
   const struct stream_window &w = g.window;
-  for_all(w.rows * w.in_height * w.in_width * w.in_ld, [&](uint32_t i) {
-    const uint32_t c = i % w.in_ld;
-    float sum = 0;
-    over(w, pixel_of(i / w.in_ld, w.in_height, w.in_width), [&](uint32_t, uint32_t p) {
-      sum += get(g.gradient, p * w.out_ld + c) * (1 / pixels_under(w, pixel_of(p, w.out_height, w.out_width)));
+  const uint32_t quads = w.in_ld / 4;
+  for_all(w.rows * w.in_height * w.in_width * quads, [&](uint32_t i) {
+    const uint32_t c = i % quads * 4;
+    struct numbers<4> sum = {};
+    all_over<SIZE>(w, pixel_of(i / quads, w.in_height, w.in_width), [&](uint32_t, bool inside, uint32_t p) {
+      const struct numbers<4> x = get_some<4>(g.gradient, p * w.out_ld + c);
+      const float share = inside ? 1 / pixels_under(w, pixel_of(p, w.out_height, w.out_width)) : 0;
+      CUDA_UNROLL
+      for (uint32_t e = 0; e < 4; e++)
+        sum.at[e] += inside ? x.at[e] * share : 0;
     });
-    give(g.to, i, sum, g.accumulate);
+    give_some<4>(g.to, 4 * i, sum, g.accumulate);
   });
 }
 
@@ -214,19 +427,23 @@ static __global__ void global_gradients(struct stream_global g) {
 void backend_cuda_stream_max_pool(const struct stream_place *place, const struct stream_pool *what, bool backward) {
   const struct stream_pool g = *what;
   const struct stream_window &w = g.window;
-  if (backward)
-    STREAM_LAUNCH(max_pool_gradients, place, w.rows * w.in_height * w.in_width * w.in_ld, g);
-  else
-    STREAM_LAUNCH(max_pool_image, place, w.rows * w.out_height * w.out_width * w.out_ld, g);
+  const uint32_t in = w.rows * w.in_height * w.in_width * w.in_ld / 4,
+                 out = w.rows * w.out_height * w.out_width * w.out_ld / 4;
+  if (!backward) {
+    WINDOW_LAUNCH(max_pool_image, place, w, out, g);
+    return;
+  }
+  WINDOW_LAUNCH(find_largest, place, w, out, g);
+  WINDOW_LAUNCH(max_pool_gradients, place, w, in, g);
 }
 
 void backend_cuda_stream_average_pool(const struct stream_place *place, const struct stream_pool *what, bool backward) {
   const struct stream_pool g = *what;
   const struct stream_window &w = g.window;
   if (backward)
-    STREAM_LAUNCH(average_pool_gradients, place, w.rows * w.in_height * w.in_width * w.in_ld, g);
+    WINDOW_LAUNCH(average_pool_gradients, place, w, w.rows * w.in_height * w.in_width * w.in_ld / 4, g);
   else
-    STREAM_LAUNCH(average_pool_image, place, w.rows * w.out_height * w.out_width * w.out_ld, g);
+    WINDOW_LAUNCH(average_pool_image, place, w, w.rows * w.out_height * w.out_width * w.out_ld / 4, g);
 }
 
 void backend_cuda_stream_global(const struct stream_place *place, const struct stream_global *what, bool backward) {
