@@ -104,7 +104,7 @@ static enum tutti_status weight_product(const struct stream_run *run, const stru
                                         struct stream_half columns, struct stream_input input, struct stream_array g) {
   const struct stream_program *program = run->program;
   const struct stream_product product = {
-      .m = (uint32_t)node->inputs,
+      .m = (uint32_t)program->plan->segments[node->segment].rows,
       .n = columns.units,
       .k = rows * (uint32_t)node->pixels,
       .a = input.x,
@@ -152,7 +152,8 @@ static enum tutti_status backward_product(const struct stream_run *run, size_t i
   const struct stream_half all = {0, (uint32_t)node->ld};
   const struct stream_array g = read_gradient(run, index, rows);
   if (!node->frozen) {
-    struct stream_input input = backend_cuda_stream_read(run, index, rows, 0);
+    struct stream_input input = program->nodes[index].by_patches ? backend_cuda_stream_read_patches(run, index, rows)
+                                                                 : backend_cuda_stream_read(run, index, rows, 0);
     TUTTI_TRY(run->context, weight_product(run, node, rows, all, input, g));
   }
   bias_gradient(run, node, rows, g);
@@ -452,7 +453,7 @@ static enum tutti_status backward_node(const struct stream_run *run, size_t inde
   case TUTTI_OP_DENSE:
     return backward_product(run, index, rows);
   case TUTTI_OP_CONV2D:
-    if (node->form == CPU_POINTWISE)
+    if (node->form == CPU_POINTWISE || run->program->nodes[index].by_patches)
       return backward_product(run, index, rows);
     if (run->program->nodes[index].by_library)
       return backward_library(run, index, rows);

@@ -136,6 +136,18 @@ struct stream_input backend_cuda_stream_read(const struct stream_run *run, size_
   return (struct stream_input){backend_cuda_stream_value(run, node->edges[0].source), (uint32_t)source->ld};
 }
 
+struct stream_input backend_cuda_stream_read_patches(const struct stream_run *run, size_t index, uint32_t rows) {
+  const struct cpu_plan *plan = run->program->plan;
+  const struct cpu_node *node = &plan->nodes[index];
+  const struct stream_patches patches = {.window = backend_cuda_stream_window(run, node, rows),
+                                         .in = backend_cuda_stream_view(run, &node->edges[0]),
+                                         .to = stream_scratch(run, run->program->view),
+                                         .channels = (uint32_t)plan->nodes[node->edges[0].source].width,
+                                         .ld = (uint32_t)backend_cuda_stream_patch_ld(plan, node)};
+  backend_cuda_stream_patches(&run->place, &patches);
+  return (struct stream_input){patches.to, patches.ld};
+}
+
 /* --- convolutions --- */
 
 const struct stream_algorithms *backend_cuda_stream_algorithms(const struct stream_run *run, size_t index,
@@ -179,10 +191,12 @@ static enum tutti_status forward_library(const struct stream_run *run, size_t in
 static enum tutti_status forward_product(const struct stream_run *run, size_t index, uint32_t rows) {
   const struct cpu_plan *plan = run->program->plan;
   const struct cpu_node *node = &plan->nodes[index];
-  struct stream_input input = backend_cuda_stream_read(run, index, rows, 0);
+  bool patches = run->program->nodes[index].by_patches;
+  struct stream_input input =
+      patches ? backend_cuda_stream_read_patches(run, index, rows) : backend_cuda_stream_read(run, index, rows, 0);
   const struct stream_product product = {.m = rows * (uint32_t)node->pixels,
                                          .n = (uint32_t)node->ld,
-                                         .k = (uint32_t)node->inputs,
+                                         .k = (uint32_t)plan->segments[node->segment].rows,
                                          .a = input.x,
                                          .lda = input.ld,
                                          .b = backend_cuda_stream_weights(run, node->weight),
@@ -407,7 +421,7 @@ static enum tutti_status forward_node(const struct stream_run *run, size_t index
     TUTTI_TRY(run->context, forward_product(run, index, rows));
     break;
   case TUTTI_OP_CONV2D:
-    if (node->form == CPU_POINTWISE)
+    if (node->form == CPU_POINTWISE || run->program->nodes[index].by_patches)
       TUTTI_TRY(run->context, forward_product(run, index, rows));
     else if (run->program->nodes[index].by_library)
       TUTTI_TRY(run->context, forward_library(run, index, rows));

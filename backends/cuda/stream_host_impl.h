@@ -72,6 +72,7 @@ struct stream_node {
   size_t value, gradient, slope, statistics; /* floats from the beginning of the memory, or STREAM_NONE */
   bool narrow;                               /* value, gradient and slope are bfloat16 */
   bool by_library;                           /* a convolution by cuDNN */
+  bool by_patches;                           /* a convolution as a product of patches */
   bool padded;                               /* its input is copied with a border that cuDNN cannot add */
   struct stream_conv conv;                   /* of a convolution by cuDNN, but for its rows */
   struct stream_algorithms algorithms[STREAM_ROW_COUNTS];
@@ -93,7 +94,7 @@ struct stream_program {
   size_t average, own; /* of the weights over the last epochs, and they themselves meanwhile; STREAM_NONE: no average */
   size_t narrow_weights; /* what products read, where that is bfloat16 */
   size_t view, across, gradient, input_gradient, filter, filter_gradient; /* shared by all nodes */
-  size_t largest; /* taps of a max pool's backward pass */
+  size_t largest;                                                         /* taps of a max pool's backward pass */
   size_t partial, products, convolutions;
   size_t state, config, class_weights, pieces_at, starts_at, squares, scales, order, staging, out;
   size_t convolution_bytes;
@@ -177,6 +178,10 @@ struct stream_input {
   uint32_t ld;
 };
 struct stream_input backend_cuda_stream_read(const struct stream_run *run, size_t index, uint32_t rows, int half);
+/* Patches of a convolution that is a product of them, in the scratch. */
+struct stream_input backend_cuda_stream_read_patches(const struct stream_run *run, size_t index, uint32_t rows);
+/* Floats of a row of them. */
+size_t backend_cuda_stream_patch_ld(const struct cpu_plan *plan, const struct cpu_node *node);
 /* The algorithms for so many rows, and the convolution's shape. */
 const struct stream_algorithms *backend_cuda_stream_algorithms(const struct stream_run *run, size_t index,
                                                                uint32_t rows, struct stream_conv *conv);

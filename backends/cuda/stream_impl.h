@@ -144,6 +144,13 @@ struct stream_pool {
   uint16_t *largest;                   /* backward of a max pool: room for a tap for each number of the output */
   uint32_t accumulate;
 };
+/* What lies under the window at each output pixel, as a row of [taps][channels], and 0 up to ld. */
+struct stream_patches {
+  struct stream_window window;
+  struct stream_view in;
+  struct stream_array to;
+  uint32_t channels, ld;
+};
 /* Means over the pixels of each row, or back. */
 struct stream_global {
   struct stream_view in;
@@ -266,6 +273,7 @@ void backend_cuda_stream_max_pool(const struct stream_place *place, const struct
 void backend_cuda_stream_average_pool(const struct stream_place *place, const struct stream_pool *what, bool backward);
 void backend_cuda_stream_global(const struct stream_place *place, const struct stream_global *what, bool backward);
 void backend_cuda_stream_convert(const struct stream_place *place, const struct stream_convert *what);
+void backend_cuda_stream_patches(const struct stream_place *place, const struct stream_patches *what);
 void backend_cuda_stream_filter(const struct stream_place *place, const struct stream_filter *what);
 enum stream_kind { STREAM_MOMENTS, STREAM_NORM_GRADIENTS, STREAM_BIAS };
 void backend_cuda_stream_columns(const struct stream_place *place, const struct stream_columns *what,

@@ -28,9 +28,22 @@ static bool is_product(const struct cpu_node *node) {
   return node->op == TUTTI_OP_DENSE || (node->op == TUTTI_OP_CONV2D && node->form == CPU_POINTWISE);
 }
 
+/* Of few inputs, whose gradient nobody wants, as of a first layer: products of patches, which are small, take a fraction of
+   the time of cuDNN's deterministic algorithms. */
+static bool has_small_patches(const struct cpu_plan *plan, const struct cpu_node *node) {
+  enum { SMALL = 64 };
+  const struct cpu_edge *edge = &node->edges[0];
+  const struct cpu_node *source = &plan->nodes[edge->source];
+  return node->edge_count == 1 && !edge->gradient && !source->through && node->tap_count * source->width <= SMALL;
+}
+
+size_t backend_cuda_stream_patch_ld(const struct cpu_plan *plan, const struct cpu_node *node) {
+  return (node->tap_count * plan->nodes[node->edges[0].source].width + 7) / 8 * 8;
+}
+
 /* Convolutions that are neither products nor cuDNN's are done in groups, of which one may be all. */
 static bool is_grouped(const struct stream_node *to, const struct cpu_node *node) {
-  return node->op == TUTTI_OP_CONV2D && node->form != CPU_POINTWISE && !to->by_library;
+  return node->op == TUTTI_OP_CONV2D && node->form != CPU_POINTWISE && !to->by_library && !to->by_patches;
 }
 
 bool backend_cuda_stream_reads_directly(const struct stream_program *program, size_t index) {
@@ -166,6 +179,8 @@ static struct needs needs_of(const struct stream_program *program, size_t index)
       needs.view = cells * node->input_ld;
     if (!backend_cuda_stream_writes_directly(program, index))
       needs.input_gradient = cells * larger_of(node->inputs, source->ld);
+  } else if (to->by_patches) {
+    needs.view = cells * backend_cuda_stream_patch_ld(plan, node);
   } else if (to->by_library) {
     const struct stream_conv *c = &to->conv;
     size_t input = plan->rows * c->in_height * c->in_width * c->in_ld;
@@ -294,6 +309,9 @@ static enum tutti_status choose_algorithms(tutti_context *context, struct stream
   const struct cpu_node *node = &program->plan->nodes[index];
   struct stream_node *to = &program->nodes[index];
   size_t workspace = 0;
+  to->by_patches = has_small_patches(program->plan, node);
+  if (to->by_patches)
+    return TUTTI_OK;
   shape_conv(program, node, to);
   to->by_library = true;
   for (uint32_t k = 0; library && k < program->row_count_count && to->by_library; k++) {

@@ -65,15 +65,9 @@ CPU_INLINE float look(const struct stream_view &view, uint32_t i, uint32_t c) {
 
 /* Some numbers side by side, 1 or 4. Four begin at a multiple of four in an array that begins at one: nodes' arrays and
    what nodes share do, and their pixels have channels in fours; parts of them need not. */
-template <uint32_t N> struct numbers {
-  float at[N];
-};
-template <uint32_t N> struct alignas(2 * N) narrow_numbers {
-  uint16_t at[N];
-};
-template <uint32_t N> struct alignas(4 * N) wide_numbers {
-  float at[N];
-};
+template <uint32_t N> struct numbers { float at[N]; };
+template <uint32_t N> struct alignas(2 * N) narrow_numbers { uint16_t at[N]; };
+template <uint32_t N> struct alignas(4 * N) wide_numbers { float at[N]; };
 
 template <uint32_t N> CPU_INLINE struct numbers<N> get_some(const struct stream_array &a, uint32_t i) {
   struct numbers<N> x;

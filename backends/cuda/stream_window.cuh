@@ -1,6 +1,6 @@
 /* stream_window.cuh - what moves a window over an image: convolutions in groups (depthwise ones are groups of one
-   channel), pools; and the weights of the other convolutions as cuDNN wants them. Each number is one sum of one thread, by taps:
-   so its bits do not depend on the grid. */
+   channel), pools, patches; and the weights of the other convolutions as cuDNN wants them. Each number is one sum of one
+   thread, by taps, or several such sums of chunks that follow from the sizes: so its bits do not depend on the grid. */
 #ifndef BACKEND_CUDA_STREAM_WINDOW_CUH
 #define BACKEND_CUDA_STREAM_WINDOW_CUH
 
@@ -91,119 +91,164 @@ template <uint32_t SIZE, typename F> CPU_INLINE void all_over(const struct strea
 
 /* --- depthwise convolutions: groups of one channel; a thread has four --- */
 
-template <uint32_t SIZE> static __global__ void __launch_bounds__(256, 3) depthwise_forward(struct stream_grouped g) {
+/* Four outputs side by side in a line, of four channels each. */
+enum { SIDE_BY_SIDE = 4 };
+#define GROUPS_ACROSS(width) (((width) + SIDE_BY_SIDE - 1) / SIDE_BY_SIDE)
+
+/* sums += x * by, of x that are inside. */
+CPU_INLINE void add_inside(bool inside, const struct numbers<4> &x, float4 by, struct numbers<4> &sums) {
+  sums.at[0] = CUDA_FMA(inside ? x.at[0] : 0, by.x, sums.at[0]);
+  sums.at[1] = CUDA_FMA(inside ? x.at[1] : 0, by.y, sums.at[1]);
+  sums.at[2] = CUDA_FMA(inside ? x.at[2] : 0, by.z, sums.at[2]);
+  sums.at[3] = CUDA_FMA(inside ? x.at[3] : 0, by.w, sums.at[3]);
+}
+
+template <uint32_t SIZE> static __global__ void __launch_bounds__(256, 2) depthwise_forward(struct stream_grouped g) {
   const struct stream_window &w = g.window;
-  const uint32_t quads = w.out_ld / 4;
-  for_all(w.rows * w.out_height * w.out_width * quads, [&](uint32_t i) {
-    const uint32_t c = i % quads * 4;
+  const uint32_t quads = w.out_ld / 4, across = GROUPS_ACROSS(w.out_width);
+  const uint32_t height = SIZE > 0 ? SIZE : w.kernel_height, width = SIZE > 0 ? SIZE : w.kernel_width;
+  for_all(w.rows * w.out_height * across * quads, [&](uint32_t i) {
+    const uint32_t c = i % quads * 4, first = i / quads % across * SIDE_BY_SIDE, line = i / quads / across;
+    const uint32_t out_y = line % w.out_height, row = line / w.out_height;
     const struct channels<4> in(g.in, c);
-    struct numbers<4> sum = {};
-    all_under<SIZE>(w, pixel_of(i / quads, w.out_height, w.out_width), [&](uint32_t tap, bool inside, uint32_t p) {
-      const struct numbers<4> x = in.look(p * w.in_ld + c);
-      const float4 by = four(g.weights + tap * w.ldw + c);
-      sum.at[0] = CUDA_FMA(inside ? x.at[0] : 0, by.x, sum.at[0]);
-      sum.at[1] = CUDA_FMA(inside ? x.at[1] : 0, by.y, sum.at[1]);
-      sum.at[2] = CUDA_FMA(inside ? x.at[2] : 0, by.z, sum.at[2]);
-      sum.at[3] = CUDA_FMA(inside ? x.at[3] : 0, by.w, sum.at[3]);
-    });
-    set_some<4>(g.out, 4 * i, sum);
-  });
-}
-
-template <uint32_t SIZE> static __global__ void __launch_bounds__(256, 3) depthwise_inputs(struct stream_grouped g) {
-  const struct stream_window &w = g.window;
-  const uint32_t quads = w.in_ld / 4;
-  for_all(w.rows * w.in_height * w.in_width * quads, [&](uint32_t i) {
-    const uint32_t c = i % quads * 4;
-    struct numbers<4> sum = {};
-    all_over<SIZE>(w, pixel_of(i / quads, w.in_height, w.in_width), [&](uint32_t tap, bool inside, uint32_t p) {
-      const struct numbers<4> x = get_some<4>(g.gradient, p * w.out_ld + c);
-      const float4 by = four(g.weights + tap * w.ldw + c);
-      sum.at[0] = CUDA_FMA(inside ? x.at[0] : 0, by.x, sum.at[0]);
-      sum.at[1] = CUDA_FMA(inside ? x.at[1] : 0, by.y, sum.at[1]);
-      sum.at[2] = CUDA_FMA(inside ? x.at[2] : 0, by.z, sum.at[2]);
-      sum.at[3] = CUDA_FMA(inside ? x.at[3] : 0, by.w, sum.at[3]);
-    });
-    if (g.in.relu) {
-      const struct numbers<4> in = channels<4>(g.in, c).look(4 * i);
-      CUDA_UNROLL
-      for (uint32_t e = 0; e < 4; e++)
-        sum.at[e] = in.at[e] > 0 ? sum.at[e] : 0;
+    struct numbers<4> sums[SIDE_BY_SIDE] = {};
+    CUDA_UNROLL_BY(1)
+    for (uint32_t ky = 0; ky < height; ky++) {
+      const int32_t y = (int32_t)(out_y * w.stride + ky * w.dilation) - w.top;
+      const bool down = y >= 0 && (uint32_t)y < w.in_height;
+      const uint32_t from = (row * w.in_height + (down ? (uint32_t)y : 0)) * w.in_width;
+      CUDA_UNROLL_BY((SIZE > 0 ? SIZE : 1))
+      for (uint32_t kx = 0; kx < width; kx++) {
+        const float4 by = four(g.weights + (ky * width + kx) * w.ldw + c);
+        CUDA_UNROLL
+        for (uint32_t o = 0; o < SIDE_BY_SIDE; o++) {
+          const int32_t x = (int32_t)((first + o) * w.stride + kx * w.dilation) - w.left;
+          const bool inside = down && x >= 0 && (uint32_t)x < w.in_width;
+          add_inside(inside, in.look((from + (inside ? (uint32_t)x : 0)) * w.in_ld + c), by, sums[o]);
+        }
+      }
     }
-    give_some<4>(g.to, 4 * i, sum, g.accumulate);
+    CUDA_UNROLL
+    for (uint32_t o = 0; o < SIDE_BY_SIDE; o++)
+      if (first + o < w.out_width)
+        set_some<4>(g.out, (line * w.out_width + first + o) * w.out_ld + c, sums[o]);
   });
 }
 
-/* A block sums a chunk of output pixels; a thread four weights' gradients of one tap over some of them, in float32 over a
-   few. */
-static __global__ void depthwise_weights(struct stream_grouped g) {
-  CUDA_SHARED(shared);
-  double *sums = (double *)shared; /* [lanes][items][4] */
-  constexpr uint32_t FEW = 8;
+template <uint32_t SIZE> static __global__ void __launch_bounds__(256, 2) depthwise_inputs(struct stream_grouped g) {
   const struct stream_window &w = g.window;
-  const uint32_t taps = w.kernel_height * w.kernel_width, quads = (w.units + 3) / 4, items = taps * quads;
+  const uint32_t quads = w.in_ld / 4, across = GROUPS_ACROSS(w.in_width);
+  const uint32_t height = SIZE > 0 ? SIZE : w.kernel_height, width = SIZE > 0 ? SIZE : w.kernel_width;
+  for_all(w.rows * w.in_height * across * quads, [&](uint32_t i) {
+    const uint32_t c = i % quads * 4, first = i / quads % across * SIDE_BY_SIDE, line = i / quads / across;
+    const uint32_t in_y = line % w.in_height, row = line / w.in_height;
+    struct numbers<4> sums[SIDE_BY_SIDE] = {};
+    CUDA_UNROLL_BY(1)
+    for (uint32_t ky = 0; ky < height; ky++) {
+      const uint32_t y = in_y + (uint32_t)w.top - ky * w.dilation, out_y = y / w.stride;
+      const bool down = (int32_t)y >= 0 && out_y * w.stride == y && out_y < w.out_height;
+      const uint32_t from = (row * w.out_height + (down ? out_y : 0)) * w.out_width;
+      if (!down)
+        continue;
+      CUDA_UNROLL_BY((SIZE > 0 ? SIZE : 1))
+      for (uint32_t kx = 0; kx < width; kx++) {
+        const float4 by = four(g.weights + (ky * width + kx) * w.ldw + c);
+        CUDA_UNROLL
+        for (uint32_t o = 0; o < SIDE_BY_SIDE; o++) {
+          const uint32_t x = first + o + (uint32_t)w.left - kx * w.dilation, out_x = x / w.stride;
+          const bool inside = (int32_t)x >= 0 && out_x * w.stride == x && out_x < w.out_width;
+          add_inside(inside, get_some<4>(g.gradient, (from + (inside ? out_x : 0)) * w.out_ld + c), by, sums[o]);
+        }
+      }
+    }
+    CUDA_UNROLL
+    for (uint32_t o = 0; o < SIDE_BY_SIDE; o++) {
+      const uint32_t at = (line * w.in_width + first + o) * w.in_ld + c;
+      if (first + o >= w.in_width)
+        continue;
+      if (g.in.relu) {
+        const struct numbers<4> in = channels<4>(g.in, c).look(at);
+        CUDA_UNROLL
+        for (uint32_t e = 0; e < 4; e++)
+          sums[o].at[e] = in.at[e] > 0 ? sums[o].at[e] : 0;
+      }
+      give_some<4>(g.to, at, sums[o], g.accumulate);
+    }
+  });
+}
+
+/* A block sums a chunk of output pixels. A thread has four channels of some of its pixels and WIDTH taps side by side, all
+   of a kernel's line or one, and sums in float32; their sums are added up in double precision. */
+template <uint32_t WIDTH> static __global__ void __launch_bounds__(256, 2) depthwise_weights(struct stream_grouped g) {
+  CUDA_SHARED(shared);
+  float *sums = (float *)shared; /* [lanes][items][WIDTH][4] */
+  const struct stream_window &w = g.window;
+  const uint32_t taps = w.kernel_height * w.kernel_width, quads = (w.units + 3) / 4, items = taps / WIDTH * quads;
   const uint32_t cells = w.rows * w.out_height * w.out_width, lanes = lanes_of(items);
-  const auto keep = [&](uint32_t chunk, uint32_t item, uint32_t e, double sum) {
+  const auto keep = [&](uint32_t chunk, uint32_t item, uint32_t t, uint32_t e, double sum) {
     const uint32_t u = item % quads * 4 + e;
     if (u < w.units)
-      g.partial[(chunk * taps + item / quads) * w.units + u] = sum;
+      g.partial[(chunk * taps + item / quads * WIDTH + t) * w.units + u] = sum;
   };
   for (uint32_t chunk = blockIdx.x; chunk < g.chunks; chunk += gridDim.x) {
     const uint32_t first = chunk * g.chunk, last = cells - first < g.chunk ? cells : first + g.chunk;
     const uint32_t each = (last - first + lanes - 1) / lanes;
     for (uint32_t i = threadIdx.x; i < lanes * items; i += blockDim.x) {
-      const uint32_t item = i % items, tap = item / quads, c = item % quads * 4;
+      const uint32_t item = i % items, tap = item / quads * WIDTH, c = item % quads * 4;
       const uint32_t begin = first + i / items * each, end = begin + each < last ? begin + each : last;
       const int32_t down = (int32_t)(tap / w.kernel_width * w.dilation) - w.top;
       const int32_t across = (int32_t)(tap % w.kernel_width * w.dilation) - w.left;
       const struct channels<4> in(g.in, c);
       struct pixel out = pixel_of(begin, w.out_height, w.out_width);
-      double sum[4] = {};
-      for (uint32_t p = begin; p < end; p += FEW) {
-        float some[4] = {};
+      struct numbers<4> sum[WIDTH] = {};
+      CUDA_UNROLL_BY(2)
+      for (uint32_t p = begin; p < end; p++) {
+        const struct numbers<4> slope = get_some<4>(g.gradient, p * w.out_ld + c);
+        const int32_t y = (int32_t)(out.y * w.stride) + down;
+        const bool within = y >= 0 && (uint32_t)y < w.in_height;
+        const uint32_t line = (out.row * w.in_height + (within ? (uint32_t)y : 0)) * w.in_width;
         CUDA_UNROLL
-        for (uint32_t k = 0; k < FEW; k++) {
-          const int32_t y = (int32_t)(out.y * w.stride) + down, x = (int32_t)(out.x * w.stride) + across;
-          const bool inside =
-              p + k < end && y >= 0 && (uint32_t)y < w.in_height && x >= 0 && (uint32_t)x < w.in_width;
-          const uint32_t at = inside ? (out.row * w.in_height + (uint32_t)y) * w.in_width + (uint32_t)x : 0;
-          const struct numbers<4> of = in.look(at * w.in_ld + c),
-                                  slope = get_some<4>(g.gradient, (p + k < end ? p + k : begin) * w.out_ld + c);
+        for (uint32_t t = 0; t < WIDTH; t++) {
+          const int32_t x = (int32_t)(out.x * w.stride + t * w.dilation) + across;
+          const bool inside = within && x >= 0 && (uint32_t)x < w.in_width;
+          const struct numbers<4> of = in.look((line + (inside ? (uint32_t)x : 0)) * w.in_ld + c);
           CUDA_UNROLL
           for (uint32_t e = 0; e < 4; e++)
-            some[e] = CUDA_FMA(inside ? slope.at[e] : 0, inside ? of.at[e] : 0, some[e]);
-          if (++out.x == w.out_width) {
-            out.x = 0;
-            if (++out.y == w.out_height) {
-              out.y = 0;
-              out.row++;
-            }
+            sum[t].at[e] = CUDA_FMA(slope.at[e], inside ? of.at[e] : 0, sum[t].at[e]);
+        }
+        if (++out.x == w.out_width) {
+          out.x = 0;
+          if (++out.y == w.out_height) {
+            out.y = 0;
+            out.row++;
           }
         }
-        CUDA_UNROLL
-        for (uint32_t e = 0; e < 4; e++)
-          sum[e] += (double)some[e];
       }
       CUDA_UNROLL
+      for (uint32_t t = 0; t < WIDTH; t++)
+        CUDA_UNROLL
       for (uint32_t e = 0; e < 4; e++)
         if (lanes == 1)
-          keep(chunk, item, e, sum[e]);
+          keep(chunk, item, t, e, (double)sum[t].at[e]);
         else
-          sums[i * 4 + e] = sum[e];
+          sums[(i * WIDTH + t) * 4 + e] = sum[t].at[e];
     }
     if (lanes == 1)
       continue;
     __syncthreads();
-    for (uint32_t i = threadIdx.x; i < items * 4; i += blockDim.x) {
+    for (uint32_t i = threadIdx.x; i < items * WIDTH * 4; i += blockDim.x) {
       double sum = 0;
       for (uint32_t lane = 0; lane < lanes; lane++)
-        sum += sums[lane * items * 4 + i];
-      keep(chunk, i / 4, i % 4, sum);
+        sum += (double)sums[lane * items * WIDTH * 4 + i];
+      keep(chunk, i / 4 / WIDTH, i / 4 % WIDTH, i % 4, sum);
     }
     __syncthreads();
   }
 }
-#define DEPTHWISE_BYTES (STREAM_LANES_AT_MOST * 4 * sizeof(double))
+#define DEPTHWISE_BYTES(width) (STREAM_LANES_AT_MOST * (width)*4 * sizeof(float))
+#define DEPTHWISE_LAUNCH(width, place, g)                                                                              \
+  CUDA_LAUNCH(depthwise_weights<width>, (g).chunks < (place)->blocks ? (g).chunks : (place)->blocks, (place)->threads, \
+              DEPTHWISE_BYTES(width), (place)->stream, g)
 
 /* --- convolutions in other groups --- */
 
@@ -275,7 +320,7 @@ void backend_cuda_stream_grouped_forward(const struct stream_place *place, const
   const struct stream_window &w = g.window;
   const uint32_t count = w.rows * w.out_height * w.out_width * w.out_ld;
   if (is_depthwise(w))
-    WINDOW_LAUNCH(depthwise_forward, place, w, count / 4, g);
+    WINDOW_LAUNCH(depthwise_forward, place, w, w.rows * w.out_height * GROUPS_ACROSS(w.out_width) * w.out_ld / 4, g);
   else
     STREAM_LAUNCH(grouped_forward, place, count, g);
 }
@@ -285,7 +330,7 @@ void backend_cuda_stream_grouped_inputs(const struct stream_place *place, const 
   const struct stream_window &w = g.window;
   const uint32_t count = w.rows * w.in_height * w.in_width * w.in_ld;
   if (is_depthwise(w))
-    WINDOW_LAUNCH(depthwise_inputs, place, w, count / 4, g);
+    WINDOW_LAUNCH(depthwise_inputs, place, w, w.rows * w.in_height * GROUPS_ACROSS(w.in_width) * w.in_ld / 4, g);
   else
     STREAM_LAUNCH(grouped_inputs, place, count, g);
 }
@@ -293,9 +338,12 @@ void backend_cuda_stream_grouped_inputs(const struct stream_place *place, const 
 void backend_cuda_stream_grouped_weights(const struct stream_place *place, const struct stream_grouped *what) {
   const struct stream_grouped g = *what;
   const struct stream_window &w = g.window;
-  if (is_depthwise(w))
-    CUDA_LAUNCH(depthwise_weights, g.chunks < place->blocks ? g.chunks : place->blocks, place->threads, DEPTHWISE_BYTES,
-                place->stream, g);
+  if (is_depthwise(w) && w.kernel_width == 3)
+    DEPTHWISE_LAUNCH(3, place, g);
+  else if (is_depthwise(w) && w.kernel_width == 5)
+    DEPTHWISE_LAUNCH(5, place, g);
+  else if (is_depthwise(w))
+    DEPTHWISE_LAUNCH(1, place, g);
   else
     STREAM_LAUNCH(grouped_weights, place, g.chunks * w.kernel_height * w.kernel_width * w.in_group * w.units, g);
 }
@@ -330,7 +378,11 @@ template <uint32_t SIZE> static __global__ void find_largest(struct stream_pool 
     const uint32_t c = i % quads * 4;
     const struct channels<4> in(g.in, c);
     const struct numbers<4> most = get_some<4>(g.value, 4 * i);
-    struct narrow_numbers<4> largest = {{UINT16_MAX, UINT16_MAX, UINT16_MAX, UINT16_MAX}};
+    struct narrow_numbers<4> largest = {
+      {
+        UINT16_MAX, UINT16_MAX, UINT16_MAX, UINT16_MAX
+      }
+    };
     all_under<SIZE>(w, pixel_of(i / quads, w.out_height, w.out_width), [&](uint32_t tap, bool inside, uint32_t p) {
       const struct numbers<4> x = in.look(p * w.in_ld + c);
       CUDA_UNROLL
@@ -452,6 +504,28 @@ void backend_cuda_stream_global(const struct stream_place *place, const struct s
     STREAM_LAUNCH(global_gradients, place, g.rows * g.pixels * g.ld, g);
   else
     STREAM_LAUNCH(global_means, place, g.rows * g.width, g);
+}
+
+/* --- patches: what lies under a window, as a row --- */
+
+static __global__ void copy_patches(struct stream_patches g) {
+  const struct stream_window &w = g.window;
+  for_all(w.rows * w.out_height * w.out_width * g.ld, [&](uint32_t i) {
+    const uint32_t k = i % g.ld, tap = k / g.channels, c = k % g.channels;
+    const struct pixel out = pixel_of(i / g.ld, w.out_height, w.out_width);
+    const int32_t y = (int32_t)(out.y * w.stride + tap / w.kernel_width * w.dilation) - w.top;
+    const int32_t x = (int32_t)(out.x * w.stride + tap % w.kernel_width * w.dilation) - w.left;
+    const bool inside = tap < w.kernel_height * w.kernel_width && y >= 0 && (uint32_t)y < w.in_height && x >= 0 &&
+                        (uint32_t)x < w.in_width;
+    const uint32_t from = ((out.row * w.in_height + (uint32_t)y) * w.in_width + (uint32_t)x) * w.in_ld + c;
+    set(g.to, i, inside ? look(g.in, from, c) : 0);
+  });
+}
+
+void backend_cuda_stream_patches(const struct stream_place *place, const struct stream_patches *what) {
+  const struct stream_patches g = *what;
+  const struct stream_window &w = g.window;
+  STREAM_LAUNCH(copy_patches, place, w.rows * w.out_height * w.out_width * g.ld, g);
 }
 
 /* --- filters --- */

@@ -17,7 +17,8 @@ CPU_INLINE uint32_t thin_parts(uint32_t quads, uint32_t k) {
 
 /* Four columns, and the values of k from `begin` to `end`, in their order. */
 template <int ROWS>
-CPU_INLINE void add_thin(const struct product &p, uint32_t column, uint32_t begin, uint32_t end, float (&sum)[ROWS][4]) {
+CPU_INLINE void add_thin(const struct product &p, uint32_t column, uint32_t begin, uint32_t end,
+                         float (&sum)[ROWS][4]) {
   constexpr uint32_t AT_ONCE = ROWS == 1 ? 16 : 8;
   for (uint32_t k = begin; k < end; k += AT_ONCE) {
     float weights[AT_ONCE][4];
@@ -51,7 +52,8 @@ CUDA_PHASE void multiply_thin_plain(struct product p, uint32_t stage, Start star
     add_thin<ROWS>(p, quad * 4, begin, end, sum);
     CUDA_UNROLL
     for (uint32_t r = 0; r < ROWS; r++)
-      put_four(partial + ((part * ROWS + r) * quads + quad) * 4, make_float4(sum[r][0], sum[r][1], sum[r][2], sum[r][3]));
+      put_four(partial + ((part * ROWS + r) * quads + quad) * 4,
+               make_float4(sum[r][0], sum[r][1], sum[r][2], sum[r][3]));
   });
   meet();
   each_cell(p.m, p.n, [&](uint32_t row, uint32_t column) {
@@ -64,8 +66,7 @@ CUDA_PHASE void multiply_thin_plain(struct product p, uint32_t stage, Start star
 
 /* The first LEFT numbers of this lane, of which it gives one half to another lane and takes that one's other half; so that
    at last each lane has the sum of one of them over all lanes, in numbers[0]. Which one is the answer. */
-template <int LEFT, int APART = CUDA_WARP / 2, int COUNT>
-CPU_INLINE uint32_t sum_lanes(float (&numbers)[COUNT]) {
+template <int LEFT, int APART = CUDA_WARP / 2, int COUNT> CPU_INLINE uint32_t sum_lanes(float (&numbers)[COUNT]) {
   constexpr int HALF = LEFT / 2;
   const bool upper = HALF > 0 && (threadIdx.x & APART) != 0;
   CUDA_UNROLL

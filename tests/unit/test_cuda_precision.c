@@ -18,11 +18,12 @@
 #include "cuda_sides.h"
 #include "tests/watched.h"
 
-enum { ROWS = 23, HELD = 17, OUTPUTS = 2, CLASSES = 3, FEATURES = 21, SIDE = 6, CHANNELS = 3 };
+enum { ROWS = 23, HELD = 17, OUTPUTS = 2, CLASSES = 3, FEATURES = 21, SIDE = 6 };
 
 /* --- the setting --- */
 
 static bool images;
+static size_t channels; /* of images */
 
 static tutti_split *make_split(const char *name, size_t rows, uint64_t index) {
   size_t features = (size_t)task.input.height * (size_t)task.input.width * (size_t)task.input.channels;
@@ -51,7 +52,7 @@ static void make_task(enum tutti_op head) {
   tutti_split_destroy(validation);
   task = (struct tutti_task){.size = sizeof task,
                              .kind = classes ? TUTTI_TASK_CLASSIFICATION : TUTTI_TASK_REGRESSION,
-                             .input = images ? (struct tutti_shape){SIDE, SIDE, CHANNELS}
+                             .input = images ? (struct tutti_shape){SIDE, SIDE, (int)channels}
                                              : (struct tutti_shape){1, 1, FEATURES},
                              .outputs = classes ? CLASSES : OUTPUTS,
                              .train_rows = ROWS,
@@ -70,6 +71,16 @@ static int begin_tables(void **state) {
 static int begin_images(void **state) {
   (void)state;
   images = true;
+  channels = 3;
+  open_sides(make_task, TUTTI_OP_HEAD_LINEAR);
+  return 0;
+}
+
+/* So many that a convolution of 3 x 3 pixels is cuDNN's, not a product of patches. */
+static int begin_deep_images(void **state) {
+  (void)state;
+  images = true;
+  channels = 9;
   open_sides(make_task, TUTTI_OP_HEAD_LINEAR);
   return 0;
 }
@@ -133,6 +144,7 @@ static const struct numbers bfloat16 = {"bfloat16", to_bfloat16, to_bfloat16, 1.
 /* --- a layer, and the head's --- */
 
 enum { UNITS = 37, MOST_PIXELS = SIDE * SIDE, MOST_TAPS = 9, MOST_WEIGHTS = MOST_TAPS * FEATURES * UNITS };
+enum { MOST_OF_PATCHES = 64 }; /* numbers of a patch that make a convolution a product */
 
 /* A dense layer on a table; or a convolution of 3 x 3 on images, and the means of its pixels. */
 static tutti_network *two_layers(void) {
@@ -170,13 +182,13 @@ static const float *part_of(const tutti_tensors *tensors, const char *name) {
 
 /* The input's number under a tap of a pixel, as products read it. */
 static double input_at(const struct plain *p, size_t row, size_t pixel, size_t tap, size_t channel) {
-  const float *x = tutti_split_inputs(train) + row * (images ? SIDE * SIDE * CHANNELS : FEATURES);
+  const float *x = tutti_split_inputs(train) + row * (images ? SIDE * SIDE * channels : FEATURES);
   if (!images)
     return p->numbers->read((double)x[channel]);
   int y = (int)(pixel / SIDE) + (int)(tap / 3) - 1, z = (int)(pixel % SIDE) + (int)(tap % 3) - 1;
   if (y < 0 || y >= SIDE || z < 0 || z >= SIDE)
     return 0;
-  return p->numbers->read((double)x[(y * SIDE + z) * CHANNELS + (int)channel]);
+  return p->numbers->read((double)x[(size_t)(y * SIDE + z) * channels + channel]);
 }
 
 static void plain_forward(struct plain *p) {
@@ -228,7 +240,7 @@ static void plain_backward(struct plain *p) {
       }
     }
   }
-  for (size_t k = 0; k < p->taps * p->channels * UNITS; k++)
+  for (size_t k = 0; k < p->taps * p->channels * UNITS && p->taps * p->channels > MOST_OF_PATCHES; k++)
     p->first_gradient[k] = n->keep(p->first_gradient[k]); /* cuDNN's filters are kept as its images are */
 }
 
@@ -276,7 +288,7 @@ static void check_rounding(const struct numbers *numbers) {
   p.numbers = numbers;
   p.pixels = images ? SIDE * SIDE : 1;
   p.taps = images ? 9 : 1;
-  p.channels = images ? CHANNELS : FEATURES;
+  p.channels = images ? channels : FEATURES;
   p.first = part_of(start.weights, "first/weight"), p.first_bias = part_of(start.weights, "first/bias");
   p.last = part_of(start.weights, "output/weight"), p.last_bias = part_of(start.weights, "output/bias");
   plain_forward(&p);
@@ -596,6 +608,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_tables_rounded, begin_tables, end),
       cmocka_unit_test_setup_teardown(test_images_rounded, begin_images, end),
+      cmocka_unit_test_setup_teardown(test_images_rounded, begin_deep_images, end),
       cmocka_unit_test_setup_teardown(test_tables_beside_cpu, begin_tables, end),
       cmocka_unit_test_setup_teardown(test_images_beside_cpu, begin_images, end),
       cmocka_unit_test_setup_teardown(test_tables_gradients, begin_tables, end),
