@@ -36,19 +36,21 @@
 /* A phase of the work of a block: a function of its own, so that registers are shared out for each by itself. */
 #define CUDA_PHASE static __device__ __noinline__
 
-/* Copies of four floats from the device's memory to shared memory, which go on while their thread does: one; the end of
+/* Copies of four floats from the device's memory to shared memory, of which those from number `left` on become 0, and
+   which go on while their thread does: one; the end of
    a group of them; and the wait until all groups of this thread but the last are there. */
 #if defined(__CUDACC__)
-static __device__ __forceinline__ void copy_four(float *to, const float *from) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((uint32_t)__cvta_generic_to_shared(to)),
-               "l"(__cvta_generic_to_global(from))
+static __device__ __forceinline__ void copy_four(float *to, const float *from, uint32_t left) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"((uint32_t)__cvta_generic_to_shared(to)),
+               "l"(__cvta_generic_to_global(from)), "r"(4 * left)
                : "memory");
 }
 static __device__ __forceinline__ void end_copies(void) { asm volatile("cp.async.commit_group;" ::: "memory"); }
 static __device__ __forceinline__ void await_copies(void) { asm volatile("cp.async.wait_group 1;" ::: "memory"); }
 #else
-static inline void copy_four(float *to, const float *from) {
-  *reinterpret_cast<float4 *>(to) = *reinterpret_cast<const float4 *>(from);
+static inline void copy_four(float *to, const float *from, uint32_t left) {
+  for (uint32_t i = 0; i < 4; i++)
+    to[i] = i < left ? from[i] : 0;
 }
 static inline void end_copies(void) {}
 static inline void await_copies(void) {}

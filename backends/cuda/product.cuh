@@ -89,7 +89,7 @@ CPU_INLINE void add_products(const struct product &p, uint32_t row, uint32_t col
     add_outer<ROWS>(a[d], make_float4(b[d][0], b[d][1], b[d][2], b[d][3]), sum);
 }
 
-/* All values of k. */
+/* All values of k, which in a stage are a multiple of four. */
 template <enum product_form FORM, int ROWS, int STEP, bool STAGED>
 CPU_INLINE void add_all(const struct product &p, uint32_t row, uint32_t column, float (&sum)[ROWS][4]) {
   uint32_t k = 0;
@@ -97,7 +97,7 @@ CPU_INLINE void add_all(const struct product &p, uint32_t row, uint32_t column, 
   for (; k + 4 <= p.k; k += 4)
     add_products<FORM, ROWS, 4, STEP, STAGED>(p, row, column, k, sum);
   CUDA_UNROLL_BY(1)
-  for (; k < p.k; k++)
+  for (; k < p.k && !STAGED; k++)
     add_products<FORM, ROWS, 1, STEP, STAGED>(p, row, column, k, sum);
 }
 

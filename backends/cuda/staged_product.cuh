@@ -34,62 +34,80 @@ CPU_INLINE void go_on(const struct product &p, uint32_t rows, struct part_place 
   next_tile(p, rows, at);
 }
 
-CPU_INLINE void bring_four(bool shared, float *to, const float *from) {
-  if (shared)
-    put_four(to, four(from));
-  else
-    copy_four(to, from);
-}
-
-/* Begin to bring a part of a matrix, `rows` rows of `width` numbers of at most WIDTH, to rows of LD floats. */
-template <uint32_t WIDTH, uint32_t LD>
-CPU_INLINE void bring(const float *from, uint32_t ld, bool shared, uint32_t rows, uint32_t width, float *to) {
-  constexpr uint32_t QUADS = WIDTH / 4;
-  const uint32_t quad = threadIdx.x % QUADS * 4;
-  if (quad >= width)
-    return;
-  for (uint32_t row = threadIdx.x / QUADS; row < rows; row += CUDA_WORKERS / QUADS)
-    bring_four(shared, to + row * LD + quad, from + row * ld + quad);
-}
-
-/* Values of k along the rows of a part, or down its columns. */
-CPU_INLINE void bring_along(const float *from, uint32_t ld, bool shared, uint32_t rows, uint32_t depth, float *to) {
-  bring<STAGE_DEPTH, STAGE_ROW>(from, ld, shared, rows, depth, to);
-}
-CPU_INLINE void bring_down(const float *from, uint32_t ld, bool shared, uint32_t columns, uint32_t depth, float *to) {
-  bring<STAGE_COLUMNS, STAGE_COLUMNS>(from, ld, shared, depth, columns, to);
-}
-
 CPU_INLINE uint32_t at_most(uint32_t count, uint32_t most) { return count < most ? count : most; }
+CPU_INLINE uint32_t whole(uint32_t count, uint32_t step) { return (count + step - 1) / step * step; }
 
-template <enum product_form FORM>
+/* Begin to bring four numbers of row `first` and, up to `rows`, of each `every` rows further, to rows of LD floats. Of rows
+   before `whole_rows` the first `left` numbers count; the others become 0. */
+template <uint32_t LD>
+CPU_INLINE void bring_quads(const float *from, uint32_t ld, bool shared, uint32_t first, uint32_t every, uint32_t rows,
+                            uint32_t whole_rows, uint32_t left, float *to) {
+  from += first * ld;
+  to += first * LD;
+  if (shared) {
+    for (uint32_t row = first; row < rows; row += every, from += every * ld, to += every * LD) {
+      const uint32_t count = row < whole_rows ? left : 0;
+      float4 x = make_float4(0, 0, 0, 0);
+      if (count > 0)
+        x = four(from);
+      put_four(to, make_float4(x.x, count > 1 ? x.y : 0, count > 2 ? x.z : 0, count > 3 ? x.w : 0));
+    }
+    return;
+  }
+  for (uint32_t row = first; row < rows; row += every, from += every * ld, to += every * LD)
+    copy_four(to, from, row < whole_rows ? left : 0);
+}
+
+/* Begin to bring a part of a matrix: values of k along `rows` rows. There are `depth` values, and zeros behind them, up to
+   a multiple of STEP. */
+template <uint32_t STEP>
+CPU_INLINE void bring_along(const float *from, uint32_t ld, bool shared, uint32_t rows, uint32_t depth, float *to) {
+  constexpr uint32_t QUADS = STAGE_DEPTH / 4;
+  const uint32_t quad = threadIdx.x % QUADS * 4, left = quad < depth ? at_most(depth - quad, 4) : 0;
+  if (quad < whole(depth, STEP))
+    bring_quads<STAGE_ROW>(from + quad, ld, shared, threadIdx.x / QUADS, CUDA_WORKERS / QUADS, rows, rows, left,
+                           to + quad);
+}
+
+/* The same of values of k down `columns` columns. */
+template <uint32_t STEP>
+CPU_INLINE void bring_down(const float *from, uint32_t ld, bool shared, uint32_t columns, uint32_t depth, float *to) {
+  constexpr uint32_t QUADS = STAGE_COLUMNS / 4;
+  const uint32_t quad = threadIdx.x % QUADS * 4;
+  if (quad < columns)
+    bring_quads<STAGE_COLUMNS>(from + quad, ld, shared, threadIdx.x / QUADS, CUDA_WORKERS / QUADS, whole(depth, STEP),
+                               depth, 4, to + quad);
+}
+
+template <enum product_form FORM, uint32_t STEP>
 CPU_INLINE void bring_part(const struct product &p, uint32_t rows, const struct part_place &at, float *to) {
   float *b = to + STAGE_COLUMNS * STAGE_ROW;
   if (at.row < p.m) {
     const uint32_t depth = at_most(p.k - at.k, STAGE_DEPTH), m = at_most(p.m - at.row, rows),
                    n = at_most(p.n - at.column, STAGE_COLUMNS);
     if constexpr (FORM == PRODUCT_OF_COLUMNS)
-      bring_down(p.a + at.k * p.lda + at.row, p.lda, p.a_shared, m, depth, to);
+      bring_down<STEP>(p.a + at.k * p.lda + at.row, p.lda, p.a_shared, m, depth, to);
     else
-      bring_along(p.a + at.row * p.lda + at.k, p.lda, p.a_shared, m, depth, to);
+      bring_along<STEP>(p.a + at.row * p.lda + at.k, p.lda, p.a_shared, m, depth, to);
     if constexpr (FORM == PRODUCT_OF_ROWS)
-      bring_along(p.b + at.column * p.ldb + at.k, p.ldb, p.b_shared, n, depth, b);
+      bring_along<STEP>(p.b + at.column * p.ldb + at.k, p.ldb, p.b_shared, n, depth, b);
     else
-      bring_down(p.b + at.k * p.ldb + at.column, p.ldb, p.b_shared, n, depth, b);
+      bring_down<STEP>(p.b + at.k * p.ldb + at.column, p.ldb, p.b_shared, n, depth, b);
   }
   end_copies();
 }
 
-/* For all tiles: begin(tile); add(part) for all parts of its matrices, as they lie in shared memory; and end(tile). Two
-   parts are on their way while one is multiplied, also from one tile to the next. */
-template <enum product_form FORM, typename Begin, typename Add, typename End>
+/* For all tiles: begin(tile); add(part) for all parts of its matrices, as they lie in shared memory, k a multiple of STEP;
+   and end(tile). Two parts are on their way while one is multiplied, also from one tile to the next. */
+template <enum product_form FORM, uint32_t STEP, typename Begin, typename Add, typename End>
 CPU_INLINE void each_part(const struct product &p, uint32_t rows, uint32_t stage, Begin begin, Add add, End end) {
   CUDA_SHARED(shared); /* the compiler has to see that it is */
   float *parts = (float *)shared + stage;
   struct part_place ahead = {0, 0, 0};
   uint32_t turn = 0, next = 2;
+  CUDA_UNROLL_BY(1)
   for (uint32_t part = 0; part < 2; part++, go_on(p, rows, ahead))
-    bring_part<FORM>(p, rows, ahead, parts + part * CUDA_STAGE_FLOATS);
+    bring_part<FORM, STEP>(p, rows, ahead, parts + part * CUDA_STAGE_FLOATS);
   CUDA_UNROLL_BY(1)
   for (struct spot tile = {0, 0, 1, p.m, p.n}; tile.row < p.m; next_tile(p, rows, tile)) {
     begin(tile);
@@ -97,11 +115,11 @@ CPU_INLINE void each_part(const struct product &p, uint32_t rows, uint32_t stage
     for (uint32_t k = 0; k < p.k; k += STAGE_DEPTH) {
       await_copies();
       meet();
-      bring_part<FORM>(p, rows, ahead, parts + next * CUDA_STAGE_FLOATS);
+      bring_part<FORM, STEP>(p, rows, ahead, parts + next * CUDA_STAGE_FLOATS);
       go_on(p, rows, ahead);
       const float *a = parts + turn * CUDA_STAGE_FLOATS;
       add(product{at_most(p.m - tile.row, rows), at_most(p.n - tile.column, STAGE_COLUMNS),
-                  at_most(p.k - k, STAGE_DEPTH), FORM == PRODUCT_OF_COLUMNS ? STAGE_COLUMNS : STAGE_ROW,
+                  whole(at_most(p.k - k, STAGE_DEPTH), STEP), FORM == PRODUCT_OF_COLUMNS ? STAGE_COLUMNS : STAGE_ROW,
                   FORM == PRODUCT_OF_ROWS ? STAGE_ROW : STAGE_COLUMNS, a, a + STAGE_COLUMNS * STAGE_ROW, true, true});
       turn = turn < 2 ? turn + 1 : 0;
       next = next < 2 ? next + 1 : 0;
@@ -114,22 +132,22 @@ CPU_INLINE void each_part(const struct product &p, uint32_t rows, uint32_t stage
 template <enum product_form FORM, int ROWS, typename Start, typename Store>
 CUDA_PHASE void multiply_staged_tiles(struct product p, uint32_t stage, Start start, Store store) {
   /* Columns of a thread are apart where B lies by rows, so that its rows lie in different banks. */
-  constexpr uint32_t STEP = FORM == PRODUCT_OF_ROWS ? STAGE_ACROSS : 1;
+  constexpr uint32_t APART = FORM == PRODUCT_OF_ROWS ? STAGE_ACROSS : 1;
   const uint32_t rows = tile_rows(ROWS), row = threadIdx.x / STAGE_ACROSS * ROWS,
-                 column = threadIdx.x % STAGE_ACROSS * (STEP == 1 ? 4 : 1);
+                 column = threadIdx.x % STAGE_ACROSS * (APART == 1 ? 4 : 1);
   struct spot at;
   bool mine;
   float sum[ROWS][4];
-  each_part<FORM>(
+  each_part<FORM, 4>(
       p, rows, stage,
       [&](const struct spot &tile) {
-        at = {tile.row + row, tile.column + column, STEP, p.m, p.n};
+        at = {tile.row + row, tile.column + column, APART, p.m, p.n};
         mine = at.row < p.m && at.column < p.n;
         begin_sums(at, start, sum);
       },
       [&](const struct product &part) {
         if (mine)
-          add_all<FORM, ROWS, STEP, true>(part, row, column, sum);
+          add_all<FORM, ROWS, APART, true>(part, row, column, sum);
       },
       [&](const struct spot &) {
         if (mine)
@@ -153,7 +171,7 @@ CUDA_PHASE void multiply_staged_by_warps(struct product p, uint32_t stage, Start
   const uint32_t warp = threadIdx.x / CUDA_WARP, row = warp / 2 * TILE_ROWS, column = warp % 2 * TILE_COLUMNS;
   bool mine;
   float sum[4][4];
-  each_part<FORM>(
+  each_part<FORM, TILE_DEPTH>(
       p, tile_rows(4), stage,
       [&](const struct spot &tile) {
         mine = tile.row + row < p.m && tile.column + column < p.n;
@@ -161,7 +179,7 @@ CUDA_PHASE void multiply_staged_by_warps(struct product p, uint32_t stage, Start
       },
       [&](const struct product &part) {
         if (mine)
-          add_tiles<FORM>(part, row, column, sum);
+          add_tiles<FORM, true>(part, row, column, sum);
       },
       [&](const struct spot &tile) {
         if (mine)

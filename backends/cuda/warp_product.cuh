@@ -118,15 +118,15 @@ CPU_INLINE void begin_tile(const struct product &p, uint32_t column, const Start
   }
 }
 
-/* all values of k, */
-template <enum product_form FORM>
+/* all values of k, which in a stage are a multiple of TILE_DEPTH, */
+template <enum product_form FORM, bool STAGED>
 CPU_INLINE void add_tiles(const struct product &p, uint32_t row, uint32_t column, float (&sum)[4][4]) {
   const struct lane lane = this_lane();
   uint32_t k = 0;
   meet_warp();
   for (; k + TILE_DEPTH <= p.k; k += TILE_DEPTH)
     add_tile<FORM, true>(p, lane, row, column, k + 4 * lane.t, sum);
-  if (k < p.k)
+  if (!STAGED && k < p.k)
     add_tile<FORM, false>(p, lane, row, column, k + 4 * lane.t, sum);
 }
 
@@ -150,7 +150,7 @@ CUDA_PHASE void multiply_by_warps(struct product p, Start start, Store store) {
     const uint32_t row = tile / across * TILE_ROWS, column = tile % across * TILE_COLUMNS;
     float sum[4][4];
     begin_tile(p, column, start, sum);
-    add_tiles<FORM>(p, row, column, sum);
+    add_tiles<FORM, false>(p, row, column, sum);
     store_tile(p, row, column, sum, store);
   }
 }
