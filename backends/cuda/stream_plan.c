@@ -28,8 +28,8 @@ static bool is_product(const struct cpu_node *node) {
   return node->op == TUTTI_OP_DENSE || (node->op == TUTTI_OP_CONV2D && node->form == CPU_POINTWISE);
 }
 
-/* Of few inputs, whose gradient nobody wants, as of a first layer: products of patches, which are small, take a fraction of
-   the time of cuDNN's deterministic algorithms. */
+/* Of few inputs, whose gradient nobody wants, as of a first layer: products of patches, which are small, take a
+   fraction of the time of cuDNN's deterministic algorithms. */
 static bool has_small_patches(const struct cpu_plan *plan, const struct cpu_node *node) {
   enum { SMALL = 64 };
   const struct cpu_edge *edge = &node->edges[0];

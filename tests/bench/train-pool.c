@@ -13,8 +13,8 @@
    training instead, as JSON; a peer builds the same.
 
    All networks are given to the backend at once. The first pool, of one network for one epoch, warms up and does not
-   count. Prints one line of JSON: networks, those that finished, steps, seconds by the wall clock, mean training
-   loss of the last epoch. */
+   count. Prints one line of JSON: networks, how many finished and which failed, the steps of those that finished, seconds
+   by the wall clock, their mean training loss of the last epoch. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -248,16 +248,20 @@ static enum tutti_status measure(struct pool *pool, const struct setting *s) {
   TUTTI_TRY(pool->context, train(pool, &seconds));
   for (size_t i = 0; i < pool->count; i++) {
     const struct member *member = &pool->members[i];
-    steps += member->outcome.steps;
     if (member->outcome.state != TUTTI_STATE_FINISHED) {
       (void)fprintf(stderr, "network %zu: %s\n", i, member->outcome.failure);
       continue;
     }
     finished++;
+    steps += member->outcome.steps;
     loss += member->loss;
   }
-  printf("{\"networks\": %zu, \"finished\": %zu, \"steps\": %llu, \"seconds\": %.6f, \"loss\": %.6f}\n", pool->count,
-         finished, (unsigned long long)steps, seconds, finished ? loss / (double)finished : 0);
+  printf("{\"networks\": %zu, \"finished\": %zu, \"failed\": [", pool->count, finished);
+  for (size_t i = 0, failed = 0; i < pool->count; i++)
+    if (pool->members[i].outcome.state != TUTTI_STATE_FINISHED)
+      printf("%s%zu", failed++ > 0 ? ", " : "", i);
+  printf("], \"steps\": %llu, \"seconds\": %.6f, \"loss\": %.6f}\n", (unsigned long long)steps, seconds,
+         finished ? loss / (double)finished : 0);
   return TUTTI_OK;
 }
 

@@ -118,7 +118,8 @@ def main():
         mine, others = [], []
         for _ in range(options.rounds):
             mine.append(program.run(*pool))
-            seconds, steps, loss = all_by_vmap(jax, members, rows)
+            failed = set(mine[-1]["failed"])
+            seconds, steps, loss = all_by_vmap(jax, [m for i, m in enumerate(members) if i not in failed], rows)
             others.append(seconds)
             say(what, mine[-1], seconds, steps, loss, peer)
         ratios = [b / a["seconds"] for a, b in zip(mine, others)]

@@ -92,10 +92,8 @@ class Program:
 
 
 def say(what, ours, seconds, steps, loss, peer):
-    """A line for both sides, which have done as many steps."""
-    if ours["finished"] != ours["networks"]:
-        raise SystemExit(f"{what}: {ours['networks'] - ours['finished']} of our networks failed: there is nothing to compare")
+    """A line for both sides, which have done as many steps: the peer trains the networks that have not diverged on our side."""
     if ours["steps"] != steps:
         raise SystemExit(f"{what}: {ours['steps']} steps here, {steps} in {peer}: this is not the same work")
-    print(f"{what}: {ours['networks']} networks, {steps} steps; tutti {ours['seconds']:.3f} s (loss {ours['loss']:.4f}), "
+    print(f"{what}: {ours['finished']} of {ours['networks']} networks, {steps} steps; tutti {ours['seconds']:.3f} s (loss {ours['loss']:.4f}), "
           f"{peer} {seconds:.3f} s (loss {loss:.4f}), ratio {seconds / ours['seconds']:.2f}", flush=True)

@@ -116,7 +116,7 @@ def batches(torch, device, rows, batch, epochs):
         yield from torch.randperm(rows, device=device).split(batch)
 
 
-def one_by_one(torch, device, members, rows, most):
+def one_by_one(torch, device, members, failed, rows, most):
     """(seconds, steps, mean loss of the last epoch, or step) of networks trained one after the other."""
     x, y = (torch.tensor(part, device=device) for part in (rows[:, :-1], rows[:, -1:]))
     steps, losses = 0, []
@@ -145,17 +145,18 @@ def one_by_one(torch, device, members, rows, most):
 
     train({**members[0], "batch_size": len(x), "epochs": 3}, Clock(torch, device, 0))
     clock = Clock(torch, device, most)
-    for member in members:
+    for member in (m for i, m in enumerate(members) if i not in failed):
         done, loss = train(member, clock)
         steps += done
         losses.append(loss)
     return clock.seconds, steps, statistics.fmean(losses)
 
 
-def all_by_vmap(torch, device, members, rows):
+def all_by_vmap(torch, device, members, failed, rows):
     """The same of networks of one architecture, all at once."""
     from torch.func import functional_call, grad_and_value, stack_module_state, vmap
 
+    members = [member for i, member in enumerate(members) if i not in failed]
     layers, batch, epochs, count = members[0]["network"]["layers"], members[0]["batch_size"], members[0]["epochs"], len(members)
     x, y = (torch.tensor(part, device=device) for part in (rows[:, :-1], rows[:, -1:]))
     networks = [network_of(torch, layers).to(device) for _ in members]
@@ -197,14 +198,14 @@ def all_by_vmap(torch, device, members, rows):
     return time.perf_counter() - begin, steps * count, loss
 
 
-def images_one_by_one(torch, device, options):
+def images_one_by_one(torch, device, options, failed):
     """The same of networks of DARTS cells: channels last, bf16; on a GPU, a CUDA graph for a step."""
     setting = {"cells": options.cells, "channels": options.channels, "size": options.size, "inputs": 3}
     batch, rows = options.image_batch, options.image_rows // options.image_batch * options.image_batch
     x = torch.randn(rows, 3, options.size, options.size, device=device).to(memory_format=torch.channels_last)
     labels = torch.randint(0, 10, (rows,), device=device)
     losses, steps, clock = [], 0, Clock(torch, device, options.peer_steps)
-    for seed in range(options.images):
+    for seed in (i for i in range(options.images) if i not in failed):
         torch.manual_seed(seed)
         network = torch_network(setting, draw_genotype(seed)).to(device).to(memory_format=torch.channels_last)
         optimiser = torch.optim.SGD(network.parameters(), 0.025, 0.9)
@@ -254,7 +255,7 @@ def compare(what, options, ours, theirs, peer):
     mine, others = [], []
     for _ in range(options.rounds):
         mine.append(ours())
-        seconds, steps, loss = theirs()
+        seconds, steps, loss = theirs(set(mine[-1]["failed"]))
         others.append(seconds)
         say(what, mine[-1], seconds, steps, loss, peer)
     ratios = [b / a["seconds"] for a, b in zip(mine, others)]
@@ -278,11 +279,11 @@ def main():
         if only != "alike":
             members = program.run("--describe", *pool)
             compare(f"a pool of {len(members)} AutoDEUQ networks, {name}, {len(rows)} rows", options, lambda: program.run(*pool),
-                    lambda: one_by_one(torch, device, members, rows, options.peer_steps), f"{peer}, one after the other{scaled}")
+                    lambda failed: one_by_one(torch, device, members, failed, rows, options.peer_steps), f"{peer}, one after the other{scaled}")
         if only != "mixed":
             alike = program.run("--describe", "--alike", *pool)
             compare(f"{len(alike)} networks of one architecture, {name}, {len(rows)} rows", options, lambda: program.run("--alike", *pool),
-                    lambda: all_by_vmap(torch, device, alike, rows), f"{peer}, torch.func vmap")
+                    lambda failed: all_by_vmap(torch, device, alike, failed, rows), f"{peer}, torch.func vmap")
     if only in ("mixed", "alike"):
         return 0
     rows = options.image_rows // options.image_batch * options.image_batch
@@ -291,7 +292,7 @@ def main():
     pool = ["--images", "--cells", options.cells, "--channels", options.channels, "--size", options.size, "--count", rows,
             "--batch", options.image_batch, "--epochs", options.image_epochs, *genotypes]
     compare(f"a pool of {options.images} networks of {options.cells} DARTS cells x {options.channels} channels", options,
-            lambda: program.run(*pool), lambda: images_one_by_one(torch, device, options),
+            lambda: program.run(*pool), lambda failed: images_one_by_one(torch, device, options, failed),
             f"{peer}, channels last, bf16, one after the other{scaled}")
     return 0
 

@@ -172,9 +172,15 @@ static bool next_coming(void *argument, const struct tutti_job **job, struct tut
 /* Others still train, and want answers. */
 static void coming_done(void *argument, size_t number) {
   struct coming *coming = argument;
-  if (coming->outcomes[number].state == TUTTI_STATE_FINISHED)
-    OK(tutti_backend_predict(context, cuda.backend, &coming->jobs[number], coming->outcomes[number].weights, validation,
-                             coming->predictions[number]));
+  if (coming->outcomes[number].state == TUTTI_STATE_FINISHED) {
+    enum tutti_status status =
+        tutti_backend_predict(context, cuda.backend, &coming->jobs[number], coming->outcomes[number].weights,
+                              validation, coming->predictions[number]);
+    if (coming->loses)
+      tutti_error_clear(context);
+    else
+      OK(status);
+  }
   coming->training--;
   coming->done++;
   if (coming->each)

@@ -75,6 +75,7 @@ struct coming {
   size_t most, training;                              /* most: that were there at once */
   size_t refilled;                                    /* times that one was asked for while others trained */
   void (*each)(struct coming *coming, size_t number); /* when one is done, or NULL */
+  bool loses;                                         /* the device is lost some time: predictions may fail */
 };
 /* Take the job, and its network, with a copy of its parameters. */
 void coming_add(struct coming *coming, struct tutti_job job);

@@ -480,6 +480,7 @@ static void test_stream_lost(void **state) {
   emulate("TUTTI_EMULATED_FAULT", path);
   make_coming("epochs=24 batch_size=8", "epochs=2 batch_size=16", 8, false);
   coming.each = strike;
+  coming.loses = true;
   must_fail(coming_train(&coming), text);
   emulate("TUTTI_EMULATED_FAULT", NULL);
   assert_int_equal(access(path, F_OK), -1);
