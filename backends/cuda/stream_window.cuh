@@ -103,7 +103,7 @@ CPU_INLINE void add_inside(bool inside, const struct numbers<4> &x, float4 by, s
   sums.at[3] = CUDA_FMA(inside ? x.at[3] : 0, by.w, sums.at[3]);
 }
 
-template <uint32_t SIZE> static __global__ void __launch_bounds__(256, 2) depthwise_forward(struct stream_grouped g) {
+template <uint32_t SIZE> static __global__ void __launch_bounds__(256) depthwise_forward(struct stream_grouped g) {
   const struct stream_window &w = g.window;
   const uint32_t quads = w.out_ld / 4, across = GROUPS_ACROSS(w.out_width);
   const uint32_t height = SIZE > 0 ? SIZE : w.kernel_height, width = SIZE > 0 ? SIZE : w.kernel_width;
@@ -135,7 +135,7 @@ template <uint32_t SIZE> static __global__ void __launch_bounds__(256, 2) depthw
   });
 }
 
-template <uint32_t SIZE> static __global__ void __launch_bounds__(256, 2) depthwise_inputs(struct stream_grouped g) {
+template <uint32_t SIZE> static __global__ void __launch_bounds__(256) depthwise_inputs(struct stream_grouped g) {
   const struct stream_window &w = g.window;
   const uint32_t quads = w.in_ld / 4, across = GROUPS_ACROSS(w.in_width);
   const uint32_t height = SIZE > 0 ? SIZE : w.kernel_height, width = SIZE > 0 ? SIZE : w.kernel_width;
@@ -179,7 +179,7 @@ template <uint32_t SIZE> static __global__ void __launch_bounds__(256, 2) depthw
 
 /* A block sums a chunk of output pixels. A thread has four channels of some of its pixels and WIDTH taps side by side, all
    of a kernel's line or one, and sums in float32; their sums are added up in double precision. */
-template <uint32_t WIDTH> static __global__ void __launch_bounds__(256, 2) depthwise_weights(struct stream_grouped g) {
+template <uint32_t WIDTH> static __global__ void __launch_bounds__(256) depthwise_weights(struct stream_grouped g) {
   CUDA_SHARED(shared);
   float *sums = (float *)shared; /* [lanes][items][WIDTH][4] */
   const struct stream_window &w = g.window;
