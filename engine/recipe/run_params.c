@@ -63,7 +63,8 @@ static const struct tutti_param table[] = {
     TUTTI_BOOL(struct tutti_run_config, keep_weights, "yes",
                "Keep the weights of every trial; predicting new rows needs those of the ensemble's members."),
     TUTTI_BOOL(struct tutti_run_config, keep_pruned, "no",
-               "Let pruned trials predict, and keep their predictions (and weights), so that selectors may take them."),
+               "Let pruned trials predict, and keep their predictions (and weights), so that selectors may take them. "
+               "Refused with data.folds."),
     TUTTI_CHOICE(
         struct tutti_run_config, unfinished, "leave", unfinished,
         "What becomes of trainings that are under way when run.time is over. leave: they have no result, and a longer "

@@ -140,10 +140,12 @@ static void say_single(const struct report_facts *facts, const char *split, stru
   if (!isfinite(value))
     return;
   tutti_text_add(out, "The best single model (trial %llu) has ", (unsigned long long)trial);
-  if (facts->classes)
+  if (facts->classes) {
     tutti_text_add(out, "an error of <b>%.3g %%</b>", 100 * value);
-  else
+  } else {
+    tutti_text_add(out, "a root of the mean squared error of ");
     add_figure(out, value);
+  }
   tutti_text_add(out, ". ");
 }
 

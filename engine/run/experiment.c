@@ -364,14 +364,21 @@ static enum tutti_status check_calibrator(tutti_context *context, const struct t
 
 /* A training with folds has no model that predicts all rows of the pool before its last fold has one. */
 static enum tutti_status check_unfinished(tutti_context *context, const struct tutti_experiment *experiment) {
-  if (tutti_recipe_run(experiment->recipe)->unfinished != TUTTI_UNFINISHED_STOP || !experiment->dataset ||
-      !tutti_dataset_folds(experiment->dataset))
+  const struct tutti_run_config *run = tutti_recipe_run(experiment->recipe);
+  enum tutti_status status = TUTTI_OK;
+  if (!experiment->dataset || !tutti_dataset_folds(experiment->dataset))
     return TUTTI_OK;
-  enum tutti_status status =
-      TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                 "run.unfinished: a training that stops before its last fold (data.folds) has nothing that could be a "
-                 "member; expected leave, with which a longer time goes on with it");
-  return tutti_recipe_place(context, experiment->recipe, status);
+  if (run->unfinished == TUTTI_UNFINISHED_STOP)
+    status = TUTTI_FAIL(
+        context, TUTTI_ERROR_USAGE,
+        "run.unfinished: a training that stops before its last fold (data.folds) has nothing that could be a "
+        "member; expected leave, with which a longer time goes on with it");
+  else if (run->keep_pruned)
+    status =
+        TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                   "run.keep_pruned: a trial that is pruned has a model of its first fold alone (data.folds), which "
+                   "could be no member; expected no");
+  return status == TUTTI_OK ? TUTTI_OK : tutti_recipe_place(context, experiment->recipe, status);
 }
 
 enum tutti_status tutti_experiment_check(tutti_context *context, const struct tutti_experiment *experiment) {

@@ -20,21 +20,70 @@ static enum tutti_status fingerprint_of(tutti_context *context, const tutti_view
                       : TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s has no fingerprint of its data", view->directory);
 }
 
+/* The keys of [data], as one recipe has them, and what another one has differently. */
+struct data_keys {
+  json_t *of;
+  struct tutti_text differ;
+};
+
+static enum tutti_status note_data_key(void *argument, tutti_context *context, const struct tutti_recipe_item *item) {
+  struct data_keys *keys = argument;
+  (void)context;
+  if (strcmp(item->section, "data") == 0)
+    (void)json_object_set_new(keys->of, item->key, json_string(item->value));
+  return TUTTI_OK;
+}
+
+static enum tutti_status compare_data_key(void *argument, tutti_context *context,
+                                          const struct tutti_recipe_item *item) {
+  struct data_keys *keys = argument;
+  const char *other = json_string_value(json_object_get(keys->of, item->key));
+  (void)context;
+  if (strcmp(item->section, "data") == 0 && strcmp(item->key, "split_seed") != 0 &&
+      (!other || strcmp(other, item->value) != 0))
+    tutti_text_add(&keys->differ, "%sdata.%s (%s, and %s)", keys->differ.length > 0 ? ", " : "", item->key,
+                   other ? other : "nothing", *item->value ? item->value : "nothing");
+  return TUTTI_OK;
+}
+
+/* "data.bins (32, and 0)"; "" where no key differs, but for the seed of the splits. The caller frees *text. */
+static enum tutti_status find_differences(tutti_context *context, const tutti_view *first, const tutti_view *other,
+                                          char **text) {
+  struct data_keys keys = {.of = json_object(), .differ = tutti_text_begin(context)};
+  enum tutti_status status = tutti_recipe_visit(context, first->experiment->recipe, note_data_key, &keys);
+  if (status == TUTTI_OK)
+    status = tutti_recipe_visit(context, other->experiment->recipe, compare_data_key, &keys);
+  json_decref(keys.of);
+  enum tutti_status taken = tutti_text_take(&keys.differ, text);
+  return status == TUTTI_OK ? taken : status;
+}
+
 static enum tutti_status check_rows(tutti_context *context, const tutti_view *first, const tutti_view *other) {
   enum tutti_status status = TUTTI_OK;
-  char *one = NULL, *two = NULL;
+  char *one = NULL, *two = NULL, *differ = NULL;
   TUTTI_TRY_OUT(context, fingerprint_of(context, first, &one));
   TUTTI_TRY_OUT(context, fingerprint_of(context, other, &two));
-  if (strcmp(one, two) != 0)
-    status = TUTTI_FAIL(
-        context, TUTTI_ERROR_USAGE,
-        "%s and %s have other data or splits: their fingerprints are %s and %s, so one may have trained on "
-        "rows that the other is tested on; give both runs the same [data], with the same data.split_seed (if "
-        "that is not set, it is run.seed)",
-        first->directory, other->directory, one, two);
+  if (strcmp(one, two) == 0)
+    goto out;
+  TUTTI_TRY_OUT(context, find_differences(context, first, other, &differ));
+  if (*differ)
+    status =
+        TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                   "%s and %s have other data: their fingerprints are %s and %s, and these keys differ: %s; models "
+                   "can be put together if they read the same numbers and are tested on the same rows: give both "
+                   "runs the same [data], with the same data.split_seed (if that is not set, it is run.seed)",
+                   first->directory, other->directory, one, two, differ);
+  else
+    status =
+        TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                   "%s and %s have other data or splits: their fingerprints are %s and %s, so one may have trained "
+                   "on rows that the other is tested on; give both runs the same files, and the same "
+                   "data.split_seed (if that is not set, it is run.seed)",
+                   first->directory, other->directory, one, two);
 out:
   tutti_free(one);
   tutti_free(two);
+  tutti_free(differ);
   return status;
 }
 

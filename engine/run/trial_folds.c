@@ -94,6 +94,28 @@ static enum tutti_status train_fold(tutti_context *context, const struct tutti_e
   return status == TUTTI_OK ? TUTTI_OK : tutti_error_trace(context, status, __FILE__, __LINE__, __func__);
 }
 
+/* The loss of a model on the rows of its fold. */
+static enum tutti_status measure_fold(tutti_context *context, const struct tutti_experiment *experiment,
+                                      const struct tutti_training *training, size_t number,
+                                      const tutti_tensors *weights, double *loss) {
+  enum tutti_status status = TUTTI_OK;
+  const struct tutti_task *task = &experiment->task;
+  struct tutti_fold fold;
+  struct tutti_targets targets = {.size = sizeof targets};
+  float *values = NULL, *epistemic = NULL;
+  TUTTI_TRY(context, tutti_dataset_fold(context, experiment->dataset, number, &fold));
+  TUTTI_TRY_OUT(context, tutti_experiment_predict(context, experiment, training->learner, &training->job, weights,
+                                                  fold.validation, &values, &epistemic));
+  const struct tutti_predictions predictions = {sizeof predictions, task->kind, fold.count, task->outputs, values};
+  tutti_split_all_targets(fold.validation, &targets);
+  *loss = tutti_loss_of(experiment->loss, &predictions, &targets);
+out:
+  tutti_free(values);
+  tutti_free(epistemic);
+  tutti_fold_release(&fold);
+  return status;
+}
+
 enum tutti_status tutti_folds_train(tutti_context *context, const struct tutti_experiment *experiment,
                                     struct tutti_training *training) {
   enum tutti_status status = TUTTI_OK;
@@ -109,6 +131,8 @@ enum tutti_status tutti_folds_train(tutti_context *context, const struct tutti_e
       whole->weights = NULL;
     }
     whole->steps = steps;
+    if (one.state == TUTTI_STATE_PRUNED && one.weights)
+      TUTTI_TRY_OUT(context, measure_fold(context, experiment, training, f, one.weights, &whole->value));
     if (one.state != TUTTI_STATE_FINISHED)
       goto out; /* pruned, or failed: there is no whole */
     TUTTI_TRY_OUT(context, add_fold(context, weights, f, one.weights));

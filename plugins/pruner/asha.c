@@ -25,8 +25,8 @@ static const struct tutti_param pruner_asha_params[] = {
                   "The best 1/reduction of the trials at a rung go on; each rung is so many times as high as the one "
                   "before (the paper's eta)."),
     TUTTI_INTEGER(struct pruner_asha_config, min_epochs, "0", 0, 1e6,
-                  "No trial is pruned before (the paper's r). 0: a trial's epochs / reduction^2, so that there are two "
-                  "rungs; 1 where no trial's epochs are known.",
+                  "No trial is pruned before (the paper's r). 0: a trial's epochs / reduction^2, "
+                  "rounded down; 1 where no trial's epochs are known.",
                   .unit = "epochs"),
     TUTTI_INTEGER(struct pruner_asha_config, early_stopping_rate, "0", 0, 30,
                   "So many rungs are left out at the bottom (the paper's s): the first is at min_epochs x "

@@ -140,6 +140,19 @@ awk -v a="$(sql kept "SELECT loss FROM trials WHERE number = $pruned")" \
   -v b="$(sql kept "SELECT json_extract(report, '\$.losses.validation.nll') FROM trials WHERE number = $pruned")" \
   'BEGIN { exit !(a == b && a != "") }' || complain "expected the loss of its predictions"
 
+# With folds, a pruned trial has the model of its first fold alone: its loss is that of the best weights of its curve.
+tutti run asha.ini --out folded --quiet --set data.folds=3
+expect_code 0
+pruned=$(sql folded "SELECT min(number) FROM trials WHERE state = 'pruned'")
+checks=$((checks + 1))
+awk -F, -v loss="$(sql folded "SELECT loss FROM trials WHERE number = $pruned")" '
+  NR == 1 { for (i = 1; i <= NF; i++) if ($i == "validation_loss") column = i; next }
+  NR == 2 || $column < least { least = $column }
+  END { exit !(NR > 4 && loss != "" && loss - least < 1e-5 && least - loss < 1e-5) }' "$(folder_of folded "$pruned")/curve.csv" ||
+  complain "expected the least loss of the curve of trial $pruned"
+tutti validate asha.ini --set data.folds=3 --set run.keep_pruned=yes
+expect_usage_error "run.keep_pruned: a trial that is pruned has a model of its first fold alone"
+
 # Bad input.
 tutti validate asha.ini --set pruner.min_epochs=24
 expect_usage_error "pruner.min_epochs: the rung at epoch 24" "at most 24 epochs"

@@ -106,6 +106,9 @@ sed 's/^split_seed = 7/split_seed = 8/' trees.ini >other.ini
 tutti run other.ini --out other --quiet
 tutti select networks other
 expect_usage_error "networks and other have other data or splits: their fingerprints are" "data.split_seed"
+tutti run trees.ini --set data.bins=3 --out binned --quiet
+tutti select networks binned
+expect_usage_error "networks and binned have other data" "these keys differ: data.bins (" ", and 3)"
 sed 's/^budget = .*/&\nloss = mse/' trees.ini >mse.ini
 tutti run mse.ini --out mse --quiet
 expect_code 0
