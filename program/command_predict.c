@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct predict_options {
   const char *out, *ensemble, *level;
@@ -277,6 +278,16 @@ static enum tutti_status ask(tutti_context *context, const struct predict_option
   return TUTTI_OK;
 }
 
+/* Predictions do not take the place of their own rows. */
+static enum tutti_status check_out(tutti_context *context, const char *rows, const char *out) {
+  struct stat one, other;
+  if (!out || stat(rows, &one) != 0 || stat(out, &other) != 0 || !S_ISREG(one.st_mode) || one.st_dev != other.st_dev ||
+      one.st_ino != other.st_ino)
+    return TUTTI_OK;
+  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                    "--out %s: that is the file with the rows, which would be lost; give another name", out);
+}
+
 /* "-" is what comes through a pipe. */
 static const char *path_of(const char *operand) { return strcmp(operand, "-") == 0 ? "/dev/stdin" : operand; }
 
@@ -291,6 +302,7 @@ static int run_predict(tutti_context *context, const struct texts *operands, con
   double quantiles[MOST_TEXTS];
   tutti_trust_runs(context, options->trust);
   TUTTI_TRY_OUT(context, ask(context, options, quantiles, &forecast));
+  TUTTI_TRY_OUT(context, check_out(context, path_of(operands->items[1]), options->out));
   if (options->ensemble)
     TUTTI_TRY_OUT(context, read_json(context, options->ensemble, &ensemble));
   TUTTI_TRY_OUT(context, tutti_view_open(context, operands->items[0], &view));

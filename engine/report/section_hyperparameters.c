@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_TRIALS = 400, MOST_BARS = 25, MOST_AXES = 12, GROUPS = 8, FEWEST_TRIALS = 10 };
+enum { MOST_TRIALS = 400, MOST_BARS = 25, MOST_AXES = 12, GROUPS = 8, FEWEST_TRIALS = 10, ORDERS = 200 };
 
 /* The finished trials as points of a domain. */
 struct points {
@@ -19,6 +19,7 @@ struct points {
   double *losses;     /* [count] */
   uint64_t *trials;   /* [count] */
   double *importance; /* [dimensions] */
+  double chance;      /* what the largest of them would reach in one of twenty cases if none mattered */
   size_t *order;      /* [dimensions]: by importance, the largest first */
 };
 
@@ -28,6 +29,15 @@ static void release(struct points *points) {
   tutti_free(points->trials);
   tutti_free(points->importance);
   tutti_free(points->order);
+}
+
+/* A trial whose learner takes no networks has an architecture that nobody looked at. */
+static void leave_architecture(const struct report_facts *facts, uint64_t trial, size_t dimensions, double *point) {
+  const tutti_domain *hyperparameters = tutti_scope_hyperparameters(facts->experiment->scope);
+  size_t architecture = dimensions - (hyperparameters ? tutti_domain_count(hyperparameters) : 0);
+  if (!(tutti_report_number(facts->reports[trial], "parameters") > 0))
+    for (size_t d = 0; d < architecture; d++)
+      point[d] = (double)NAN;
 }
 
 static enum tutti_status gather(const struct report_facts *facts, struct points *points) {
@@ -47,56 +57,88 @@ static enum tutti_status gather(const struct report_facts *facts, struct points 
     double *point = points->values + points->count * points->dimensions;
     if (!isfinite(record->loss))
       continue;
-    if (joint)
+    if (joint) {
       tutti_scope_to_point(scope, record->candidate, point);
-    else
+      leave_architecture(facts, points->trials[i], points->dimensions, point);
+    } else {
       memcpy(point, tutti_candidate_hyperparameters(record->candidate), points->dimensions * sizeof *point);
+    }
     points->trials[points->count] = points->trials[i];
     points->losses[points->count++] = record->loss;
   }
   return TUTTI_OK;
 }
 
-/* The groups of a dimension's values: choices each by themselves, numbers in up to eight groups, inactive ones apart.
-   */
-static enum tutti_status explain(tutti_context *context, const struct points *points, size_t dimension,
-                                 const double *ranks, double *share) {
-  enum tutti_status status;
+/* The groups of a dimension's values, group[count]: choices each by themselves, numbers in up to eight groups, inactive
+   ones apart. */
+static enum tutti_status group_values(tutti_context *context, const struct points *points, size_t dimension,
+                                      size_t *group, size_t *groups) {
   const struct tutti_dimension *facts = tutti_domain_at(points->domain, dimension);
-  double *values = NULL;
-  size_t *group = NULL, groups, most = GROUPS;
-  TUTTI_TRY_OUT(context, tutti_alloc(context, points->count, sizeof *values, &values));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, points->count, sizeof *group, &group));
+  size_t most = facts->type == TUTTI_DIMENSION_CATEGORICAL ? points->count : GROUPS;
+  double *values;
+  TUTTI_TRY(context, tutti_alloc(context, points->count, sizeof *values, &values));
   for (size_t i = 0; i < points->count; i++)
     values[i] = points->values[i * points->dimensions + dimension];
-  if (facts->type == TUTTI_DIMENSION_CATEGORICAL)
-    most = points->count;
-  TUTTI_TRY_OUT(context, tutti_report_group(context, points->count, values, most, group, &groups));
-  *share = tutti_report_explained(points->count, ranks, group, groups);
-out:
+  enum tutti_status status = tutti_report_group(context, points->count, values, most, group, groups);
   tutti_free(values);
-  tutti_free(group);
   return status;
+}
+
+static double explained(const struct points *points, const double *ranks, const size_t *groups_of, size_t dimension,
+                        size_t groups) {
+  double share = tutti_report_explained(points->count, ranks, groups_of + dimension * points->count, groups);
+  return isnan(share) ? 0 : share;
+}
+
+static int compare_numbers(const void *a, const void *b) {
+  double one = *(const double *)a, other = *(const double *)b;
+  return (one > other) - (one < other);
+}
+
+/* The largest importance that losses in any order have, in one of twenty cases. The ranks are left in another order. */
+static double level_of_chance(const struct points *points, double *ranks, const size_t *groups_of,
+                              const size_t *groups) {
+  double largest[ORDERS];
+  struct tutti_random random;
+  tutti_random_init(&random, 1, "importance", 0);
+  for (size_t k = 0; k < ORDERS; k++) {
+    largest[k] = 0;
+    for (size_t i = points->count; i > 1; i--) {
+      size_t other = (size_t)tutti_random_below(&random, i);
+      double kept = ranks[i - 1];
+      ranks[i - 1] = ranks[other];
+      ranks[other] = kept;
+    }
+    for (size_t d = 0; d < points->dimensions; d++)
+      largest[k] = fmax(largest[k], explained(points, ranks, groups_of, d, groups[d]));
+  }
+  qsort(largest, ORDERS, sizeof *largest, compare_numbers);
+  return largest[ORDERS - ORDERS / 20 - 1];
 }
 
 static enum tutti_status measure_importance(tutti_context *context, struct points *points) {
   enum tutti_status status;
   double *ranks = NULL;
+  size_t *groups_of = NULL, *groups = NULL;
   TUTTI_TRY_OUT(context, tutti_alloc(context, points->count, sizeof *ranks, &ranks));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, points->dimensions, points->count * sizeof *groups_of, &groups_of));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, points->dimensions, sizeof *groups, &groups));
   TUTTI_TRY_OUT(context, tutti_alloc(context, points->dimensions, sizeof(double), &points->importance));
   TUTTI_TRY_OUT(context, tutti_alloc(context, points->dimensions, sizeof(size_t), &points->order));
   TUTTI_TRY_OUT(context, tutti_report_ranks(context, points->count, points->losses, ranks));
   for (size_t d = 0; d < points->dimensions; d++) {
-    double share = 0;
-    TUTTI_TRY_OUT(context, explain(context, points, d, ranks, &share));
-    points->importance[d] = isnan(share) ? 0 : share;
+    TUTTI_TRY_OUT(context, group_values(context, points, d, groups_of + d * points->count, &groups[d]));
+    points->importance[d] = explained(points, ranks, groups_of, d, groups[d]);
     size_t at = d; /* into its place, after those that are as important */
     for (; at > 0 && points->importance[points->order[at - 1]] < points->importance[d]; at--)
       points->order[at] = points->order[at - 1];
     points->order[at] = d;
   }
+  points->chance = level_of_chance(points, ranks, groups_of, groups);
 out:
   tutti_free(ranks);
+  tutti_free(groups_of);
+  tutti_free(groups);
   return status;
 }
 
@@ -141,11 +183,15 @@ static enum tutti_status draw_importance(const struct report_facts *facts, struc
   }
   tutti_plot_set(plot, "set style fill solid 0.7 noborder");
   tutti_plot_text(plot, "xlabel", "share of the differences between trials that it explains alone");
+  tutti_plot_set(plot, "set arrow 1 from %g, graph 0 to %g, graph 1 nohead dt 2 lc rgb '#888888'", points.chance,
+                 points.chance);
   tutti_plot_series(plot, 0, "($3/2):2:(0):3:($2-0.35):($2+0.35)", "boxxyerror", 0, NULL);
-  status = tutti_figure_note(figure,
-                             "Of %zu trials, by the ranks of their losses. A search that follows what works "
-                             "tries some values more than others, so that this only hints at causes.",
-                             points.count);
+  status =
+      tutti_figure_note(figure,
+                        "Of %zu trials, by the ranks of their losses. The dashed line is chance: if no choice "
+                        "mattered, the longest bar would pass %.2f in one of twenty searches. A search that "
+                        "follows what works tries some values more than others, so that a bar only hints at causes.",
+                        points.count, points.chance);
 out:
   release(&points);
   return status;
@@ -255,7 +301,7 @@ static const struct report_chart charts[] = {
     {.name = "importance",
      .title = "Which choices mattered",
      .text = "The longer the bar, the more the loss of a trial depends on this choice alone (epsilon squared of the "
-             "ranks). Near 0, any value does as well.",
+             "ranks). Near 0, any value does as well; short of the dashed line, it may be chance.",
      .brief = true,
      .draw = draw_importance},
     {.name = "parallel",

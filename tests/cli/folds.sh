@@ -38,6 +38,11 @@ for recipe in values classes; do
   expect_code 0
   checks=$((checks + 1))
   [ "$(wc -l <out)" -eq 121 ] || complain "expected a heading and 120 rows"
+  cp table.csv rows.csv
+  tutti predict $recipe rows.csv --out ./rows.csv
+  expect_usage_error "--out ./rows.csv: that is the file with the rows"
+  checks=$((checks + 1))
+  cmp -s table.csv rows.csv || complain "expected the rows to be left alone"
   tutti export $recipe --to x.onnx
   expect_code 0
   tutti report $recipe

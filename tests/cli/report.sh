@@ -208,6 +208,22 @@ networks=$(column pool.html.csv/pool-architectures.csv trial | wc -l)
 expect_equal "members" 12 "$members"
 expect_in pool.html "$((members - networks)) of the 12 members are no networks"
 
+# Where no learner takes networks, no part of an architecture matters; and some choice is drawn, with what chance gives.
+tutti run pool.ini --set data.path=wide.csv --set backend.plugin=mixed --set "hyperparameters.learner=choice trees svm" --set "hyperparameters.trees.trees=integer 2 30" --out bare --quiet
+expect_code 0
+tutti report bare --to bare.html
+expect_code 0
+expect_page bare.html
+expect_in bare.html "the longest bar would pass 0."
+what="importance without networks"
+checks=$((checks + 1))
+python3 - bare.html.csv/bare-importance.csv <<'PY' || complain "expected shares of 0 for the architecture alone"
+import csv, sys
+share = {row["dimension"]: float(row["share explained"]) for row in csv.DictReader(open(sys.argv[1], newline=""))}
+architecture = [name for name in share if "." not in name and name != "learner"]
+sys.exit(not architecture or any(share[name] != 0 for name in architecture) or not share["trees.trees"] > 0)
+PY
+
 # One ensemble out of two runs: which search gave which member.
 tutti run small.ini --out other --quiet --set run.seed=2 --set data.split_seed=1 --set builder.plugin=nes-re --set builder.population=3 --set builder.parents=2
 expect_code 0
