@@ -1,6 +1,6 @@
 /* pruner asha: asynchronous successive halving over epochs (Li et al., "A System for Massively Parallel Hyperparameter
    Tuning", MLSys 2020, algorithm 2), as a rule that stops. At the rungs r, r eta, r eta^2, ... a trial goes on if it is
-   among the best 1/eta of those that came there.
+   among the best 1/eta of those that came there; at most 1/eta of its epochs are trained at the last one.
 
    The paper's workers promote: a trial waits at its rung, with its weights, until it is among the best. Here it is
    trained in one go and decides at once, by the trials that were told before it was asked for: its rule is known then,
@@ -26,7 +26,7 @@ static const struct tutti_param pruner_asha_params[] = {
                   "before (the paper's eta)."),
     TUTTI_INTEGER(struct pruner_asha_config, min_epochs, "0", 0, 1e6,
                   "No trial is pruned before (the paper's r). 0: a trial's epochs / reduction^2, "
-                  "rounded down; 1 where no trial's epochs are known.",
+                  "so that there are two rungs; 1 where no trial's epochs are known.",
                   .unit = "epochs"),
     TUTTI_INTEGER(struct pruner_asha_config, early_stopping_rate, "0", 0, 30,
                   "So many rungs are left out at the bottom (the paper's s): the first is at min_epochs x "
@@ -78,7 +78,8 @@ static enum tutti_status take_rungs_asha(tutti_context *context, struct pruner_a
   return TUTTI_OK;
 }
 
-/* r eta^s, r eta^(s + 1), ... below the last epoch. */
+/* r eta^s, r eta^(s + 1), ..., of which the last leaves eta times as many epochs to be trained, as in the paper, whose
+   trials end at r eta^K: one that comes later would throw away what is nearly trained. But there is a first one. */
 static enum tutti_status make_rungs_asha(tutti_context *context, struct pruner_asha *self, uint32_t epochs) {
   const struct pruner_asha_config *config = self->config;
   double reduction = (double)config->reduction, end = epochs > 0 ? (double)epochs : 1e6;
@@ -87,8 +88,9 @@ static enum tutti_status make_rungs_asha(tutti_context *context, struct pruner_a
   if (epochs > 0 && at >= end)
     return refuse_asha(context, config->early_stopping_rate > 0 ? "early_stopping_rate" : "min_epochs",
                        (long long)fmin(at, 1e18), epochs);
-  for (; at < end && self->count < MOST_RUNGS; at *= reduction)
+  do
     self->rungs[self->count++].epoch = (uint32_t)at;
+  while ((at *= reduction) * reduction <= end && self->count < MOST_RUNGS);
   return TUTTI_OK;
 }
 
