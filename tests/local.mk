@@ -559,6 +559,9 @@ endif
 check_LTLIBRARIES += %D%/faults/other_build.la
 tests_faults_other_build_la_SOURCES = %D%/faults/other_build.c
 tests_faults_other_build_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
+check_LTLIBRARIES += %D%/faults/other_processor.la
+tests_faults_other_processor_la_SOURCES = %D%/faults/other_processor.c
+tests_faults_other_processor_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 check_LTLIBRARIES += %D%/faults/jumping_clock.la
 tests_faults_jumping_clock_la_SOURCES = %D%/faults/jumping_clock.c
 tests_faults_jumping_clock_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere

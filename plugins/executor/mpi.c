@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <tutti/clock.h>
+#include <tutti/cpu.h>
 #include <tutti/version.h>
 
 struct executor_mpi_config {
@@ -18,12 +19,15 @@ struct executor_mpi_config {
   int64_t workers_per_rank;
   double ahead;
   const char *devices;
-  int shared;
+  int shared, processors;
   const char *scratch;
   double lost_after;
 };
 
 static const char *const shared_names[] = {[DEPOT_AUTO] = "auto", [DEPOT_YES] = "yes", [DEPOT_NO] = "no", NULL};
+
+enum { PROCESSORS_ALIKE, PROCESSORS_ANY };
+static const char *const processors_names[] = {[PROCESSORS_ALIKE] = "alike", [PROCESSORS_ANY] = "any", NULL};
 
 static const struct tutti_param executor_mpi_params[] = {
     TUTTI_INTEGER(struct executor_mpi_config, workers_per_rank, "0", 0, 65536,
@@ -42,6 +46,10 @@ static const struct tutti_param executor_mpi_params[] = {
                  "that do not find a file of the manager's in the run's directory."),
     TUTTI_STRING(struct executor_mpi_config, scratch, "",
                  "Folder on each node in which such a rank makes its own; empty: TMPDIR, or /tmp."),
+    TUTTI_CHOICE(
+        struct executor_mpi_config, processors, "alike", processors_names,
+        "alike: a rank whose processor has other vector instructions than the manager's is refused, since last "
+        "bits of its trainings would differ; any: it is taken."),
     TUTTI_REAL(struct executor_mpi_config, lost_after, "60", 0, TUTTI_NO_LIMIT,
                "A rank that is not heard of for so long ends the run, as if MPI had lost it.", .unit = "s",
                .min_open = true),
@@ -197,12 +205,20 @@ static enum tutti_status welcome(tutti_context *context, struct executor_mpi *se
   struct mpi_agent *agent = &self->agents[message->rank];
   struct wire_hello hello;
   TUTTI_TRY(context, wire_read(context, message, &hello, sizeof hello));
-  hello.version[WIRE_TEXT - 1] = hello.host[WIRE_TEXT - 1] = '\0';
+  const char *processor = tutti_cpu_name(tutti_cpu_detect());
+  hello.version[WIRE_TEXT - 1] = hello.host[WIRE_TEXT - 1] = hello.processor[WIRE_TEXT - 1] = '\0';
   if (strcmp(hello.version, tutti_build_id()) != 0)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "rank %d on %s runs another tutti, %s, and the manager is %s: results would depend on the rank; "
                       "install the same build on all nodes",
                       message->rank, hello.host, hello.version, tutti_build_id());
+  if (self->config->processors == PROCESSORS_ALIKE && strcmp(hello.processor, processor) != 0)
+    return TUTTI_FAIL(
+        context, TUTTI_ERROR_USAGE,
+        "the processor of rank %d on %s has the vector instructions %s, and the manager's %s: last bits of "
+        "trainings would depend on the rank; take nodes of one kind (SLURM: --constraint), or, if that "
+        "does not matter, set executor.processors = any",
+        message->rank, hello.host, hello.processor, processor);
   (void)snprintf(agent->host, sizeof agent->host, "%s", hello.host);
   (void)snprintf(agent->place, sizeof agent->place, "rank %d on %s", message->rank, hello.host);
   agent->workers = (size_t)hello.workers;

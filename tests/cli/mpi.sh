@@ -190,6 +190,17 @@ checks=$((checks + 1))
 [ $code -ne 0 ] || complain 'expected an error'
 expect_err 'rank 2 on ' 'runs another tutti, another build, and the manager is ' 'install the same build on all nodes'
 expect_absent mixed
+# A node with another processor, where this one has vector instructions to lack.
+if ! "$TUTTI_PROGRAM" doctor | grep -q "vectors: baseline"; then
+  spoil 2 "LD_PRELOAD=$TUTTI_TEST_BUILDDIR/tests/faults/.libs/other_processor.so"
+  spoiled_ranks 3 run networks.ini --out mixed --quiet
+  checks=$((checks + 1))
+  [ $code -ne 0 ] || complain 'expected an error'
+  expect_err 'the processor of rank 2 on ' 'has the vector instructions baseline, and the manager' 'executor.processors = any'
+  expect_absent mixed
+  spoiled_ranks 3 run networks.ini --out any --quiet --set executor.processors=any
+  expect_code 0
+fi
 mkdir other
 { cat "$TUTTI_TEST_BUILDDIR/modules/backend-cpu.so" && echo other; } >other/backend-cpu.so
 for shared in yes no; do

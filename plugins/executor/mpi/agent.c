@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <tutti/clock.h>
+#include <tutti/cpu.h>
 #include <tutti/version.h>
 #include <unistd.h>
 
@@ -37,6 +38,7 @@ struct serving {
 static enum tutti_status say_hello(tutti_context *context, const struct agent *agent) {
   struct wire_hello hello = {.workers = agent->setup.workers};
   (void)snprintf(hello.version, sizeof hello.version, "%s", tutti_build_id());
+  (void)snprintf(hello.processor, sizeof hello.processor, "%s", tutti_cpu_name(tutti_cpu_detect()));
   if (gethostname(hello.host, sizeof hello.host - 1) != 0)
     (void)snprintf(hello.host, sizeof hello.host, "unknown");
   return wire_send(agent->wire, context, 0, WIRE_HELLO, &hello, sizeof hello);

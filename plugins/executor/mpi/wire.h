@@ -27,7 +27,7 @@ enum wire_tag {
 enum { WIRE_TEXT = 128 };
 
 struct wire_hello {
-  char version[WIRE_TEXT], host[WIRE_TEXT];
+  char version[WIRE_TEXT], host[WIRE_TEXT], processor[WIRE_TEXT]; /* processor: its vector instructions */
   uint64_t workers;
 };
 
