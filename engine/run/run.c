@@ -337,6 +337,12 @@ static enum tutti_status give_up_rest(struct tutti_manager *manager) {
               manager->run->time, rest, longest);
     return TUTTI_OK;
   }
+  if (!(longest > 0))
+    return TUTTI_FAIL(
+        manager->context, TUTTI_ERROR_USAGE,
+        "run.time: %g s were over before one training had begun: data and workers took %.3g s; give the run "
+        "more time, and resume it (--resume --set run.time=...)",
+        manager->run->time, before);
   return TUTTI_FAIL(
       manager->context, TUTTI_ERROR_USAGE,
       "run.time: %g s were over before one training had ended: the longest had taken %.3g s, and what came before it "

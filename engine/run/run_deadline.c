@@ -34,9 +34,13 @@ void tutti_deadline_note(struct tutti_deadline *deadline, double seconds) {
 }
 
 /* The seconds that a training should have: half of the latest were done in them. A few that take much longer do not
-   count: one of these that begins in the end is lost, and that costs less than leaving all workers idle for so long. */
+   count: one of these that begins in the end is lost, and that costs less than leaving all workers idle for so long. So
+   nothing is wanted before some are known: the first may be one of these. */
 static double wanted(const struct tutti_deadline *deadline) {
   static const double half = 0.5;
+  enum { SOME = 3 };
+  if (deadline->count < SOME)
+    return 0;
   return deadline->stops ? half * deadline->mean : deadline->sorted[remembered(deadline) / 2];
 }
 

@@ -56,6 +56,11 @@ static void pruner_destroy_asha(void *instance) {
 
 /* Where is the message about the ends of rungs to be looked for? */
 static enum tutti_status refuse_asha(tutti_context *context, const char *key, long long epoch, uint32_t epochs) {
+  if (epochs < 2)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "trials have %u epoch, so that none could be pruned before its end; give them more, or leave the "
+                      "pruner out",
+                      (unsigned)epochs);
   return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                     "pruner.%s: the rung at epoch %lld is never looked at: trials have at most %u epochs, and the last "
                     "one ends them anyway; expected rungs below %u",

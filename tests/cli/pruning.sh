@@ -156,6 +156,8 @@ expect_usage_error "run.keep_pruned: a trial that is pruned has a model of its f
 # Bad input.
 tutti validate asha.ini --set pruner.min_epochs=24
 expect_usage_error "pruner.min_epochs: the rung at epoch 24" "at most 24 epochs"
+tutti validate asha.ini --set hyperparameters.epochs=1 --set pruner.min_epochs=0
+expect_usage_error "trials have 1 epoch, so that none could be pruned before its end"
 tutti validate asha.ini --set "pruner.rungs=6 30"
 expect_usage_error "pruner.rungs: the rung at epoch 30"
 tutti validate median.ini --set pruner.min_epochs=30
