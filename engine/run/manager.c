@@ -374,10 +374,24 @@ static enum tutti_status record_result(struct tutti_manager *manager, const stru
   return tutti_manager_arrive(manager, reply->trial);
 }
 
+/* What a lost worker cannot say itself, where its log ends. */
+static enum tutti_status note_loss(struct tutti_manager *manager, const struct tutti_reply *reply, bool again) {
+  char *line;
+  TUTTI_TRY(manager->context,
+            tutti_format(manager->context, &line, "tutti: worker %u, at trial %" PRIu64 " for %.3g s: %s%s\n",
+                         (unsigned)reply->worker, reply->trial, reply->seconds, reply->text,
+                         again ? "; the trial is tried again" : ""));
+  enum tutti_status status = tutti_run_append_log(manager->context, manager->staged.directory, line, strlen(line));
+  tutti_free(line);
+  return status;
+}
+
 /* Try a trial again after its worker was lost, unless that happened too often; *again says whether. */
 static enum tutti_status retry(struct tutti_manager *manager, const struct tutti_reply *reply, bool *again) {
   struct tutti_record *record = &manager->history.records[reply->trial];
   *again = reply->kind == TUTTI_REPLY_LOST && !record->cancelled && record->lost++ < manager->run->retries;
+  if (!record->cancelled && (reply->kind == TUTTI_REPLY_LOST || reply->kind == TUTTI_REPLY_TIMED_OUT))
+    TUTTI_TRY(manager->context, note_loss(manager, reply, *again));
   if (!*again)
     return TUTTI_OK;
   tutti_log(manager->context, TUTTI_LOG_WARNING, "trial %" PRIu64 ": %s; it is tried again", reply->trial, reply->text);

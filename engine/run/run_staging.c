@@ -226,10 +226,9 @@ static void drop(void *argument, tutti_context *context, uint64_t trial) {
 }
 
 /* As a worker opens it, in which a log that cannot be written is no reason to fail either. */
-static enum tutti_status note(void *argument, tutti_context *context, const char *bytes, size_t count) {
-  const struct tutti_run_staging *staging = argument;
+enum tutti_status tutti_run_append_log(tutti_context *context, const char *directory, const char *bytes, size_t count) {
   char *path;
-  TUTTI_TRY(context, tutti_run_file_path(context, staging->directory, TUTTI_RUN_FILE_LOG, &path));
+  TUTTI_TRY(context, tutti_run_file_path(context, directory, TUTTI_RUN_FILE_LOG, &path));
   int log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644);
   tutti_free(path);
   if (log < 0)
@@ -243,6 +242,11 @@ static enum tutti_status note(void *argument, tutti_context *context, const char
   }
   (void)close(log);
   return TUTTI_OK;
+}
+
+static enum tutti_status note(void *argument, tutti_context *context, const char *bytes, size_t count) {
+  const struct tutti_run_staging *staging = argument;
+  return tutti_run_append_log(context, staging->directory, bytes, count);
 }
 
 struct tutti_staging tutti_run_staging_offer(struct tutti_run_staging *staging) {

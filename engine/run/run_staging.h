@@ -12,6 +12,10 @@ struct tutti_run_staging {
   const tutti_recipe *recipe;
 };
 
+/* Append to a run's worker.log, if it can be written. */
+TUTTI_NODISCARD enum tutti_status tutti_run_append_log(tutti_context *context, const char *directory, const char *bytes,
+                                                       size_t count);
+
 /* What an executor is given of it, borrowed by what it returns. */
 struct tutti_staging tutti_run_staging_offer(struct tutti_run_staging *staging);
 

@@ -61,6 +61,7 @@ wait $job
 code=$?
 expect_code 0
 expect_absent gone/inputs
+expect_in gone/worker.log 'the worker was killed by signal 9' 'the trial is tried again' # it cannot say so itself
 mv away.csv table.csv
 expect_same_run whole gone
 

@@ -291,9 +291,9 @@ static enum tutti_status lose_worker(struct crew *crew, tutti_context *context, 
   }
   return TUTTI_FAIL(
       context, TUTTI_ERROR_IO,
-      "%lld workers in a row did not get ready (executor.startup_tries): %s; their output is in the run's "
+      "%lld workers in a row did not get ready (executor.startup_tries): %s%s; their output is in the run's "
       "worker.log",
-      (long long)crew->unready, why);
+      (long long)crew->unready, why, crew->setup.memory_limit ? ", perhaps for want of memory (run.memory_limit)" : "");
 }
 
 /* --- requests --- */
