@@ -177,7 +177,7 @@ static const float *part_of(const tutti_tensors *tensors, const char *name) {
   const struct tutti_tensor *tensor = tutti_tensors_find(tensors, name);
   if (!tensor)
     fail_msg("no tensor %s", name);
-  return tensor->data;
+  return tensor ? tensor->data : NULL; /* an analyser does not know that the test has ended */
 }
 
 /* The input's number under a tap of a pixel, as products read it. */

@@ -360,7 +360,13 @@ static enum tutti_status take_frame(struct crew *crew, tutti_context *context, u
     crew->unready = 0;
     break;
   case TUTTI_FRAME_FATAL:
-    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "a worker cannot work: %s", frame->text);
+    if (crew->setup.memory_limit)
+      status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                          "a worker cannot work: %s (it may have %llu MiB of memory, run.memory_limit; if that is too "
+                          "little, raise it)",
+                          frame->text, (unsigned long long)(crew->setup.memory_limit >> 20));
+    else
+      status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "a worker cannot work: %s", frame->text);
     break;
   case TUTTI_FRAME_PROGRESS:
   case TUTTI_FRAME_DONE:
