@@ -348,6 +348,26 @@ static enum tutti_status encode_readable(tutti_context *context, const struct tu
   return TUTTI_OK;
 }
 
+/* A column that was whole in training has the mean where a cell is missing now, and no mark of it: models have never
+   seen that, and their intervals do not know of it. */
+static void warn_of_missing(tutti_context *context, const struct tutti_encoding *encoding, const tutti_rows *table,
+                            const tutti_split *split) {
+  for (size_t i = 0; i < encoding->inputs; i++) {
+    const struct tutti_data_column *column = &encoding->input[i];
+    size_t missing = 0;
+    if (column->categories || column->marks_missing || encoding->missing != TUTTI_MISSING_INDICATOR)
+      continue;
+    for (size_t r = 0; r < split->rows; r++)
+      missing += tutti_rows_cell(table, split->source_rows[r], column->position) == TUTTI_CELL_MISSING;
+    if (missing > 0)
+      tutti_log(
+          context, TUTTI_LOG_WARNING,
+          "%s: column '%s' is missing in %zu of %zu rows, and was in no training row: the mean stands for it, and "
+          "predictions are less certain than they say",
+          tutti_rows_origin(table), column->name, missing, split->rows);
+  }
+}
+
 /* Targets of rows of which some could not be read would give metrics of other rows than predictions. */
 static enum tutti_status add_readable_targets(tutti_context *context, const struct tutti_encoding *encoding,
                                               const tutti_rows *table, tutti_split *split) {
@@ -370,6 +390,7 @@ enum tutti_status tutti_encoding_split_new(tutti_context *context, const struct 
   *out = NULL;
   TUTTI_TRY_OUT(context, begin_split(context, encoding, name, count, rows, &split));
   TUTTI_TRY_OUT(context, encode_readable(context, encoding, table, split, &unread));
+  warn_of_missing(context, encoding, table, split);
   if (unread > 0)
     tutti_log(context, TUTTI_LOG_WARNING, "%s: %zu of %zu rows cannot be read; their predictions are left empty%s",
               tutti_rows_origin(table), unread, count, targets ? ", and there are no metrics" : "");

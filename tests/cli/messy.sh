@@ -261,6 +261,12 @@ tutti predict run with.csv
 expect_code 0
 expect_err "1 of 2 rows cannot be read; their predictions are left empty, and there are no metrics"
 expect_not_in err "have no target"
+# Cells that are missing in a column that was whole in training: the mean stands for them, which is said.
+printf 'id;sold;city;area;currency\n1;;Bern;33,5;CHF\n2;2023-05-05;Bern;;CHF\n' >holes.csv
+tutti predict run holes.csv
+expect_code 0
+expect_err "holes.csv: column 'sold' is missing in 1 of 2 rows, and was in no training row: the mean stands for it"
+expect_not_in err "column 'area'" # which had holes in training
 # A wrong quote costs its line alone, wherever the next quote stands, and so does a zero byte.
 good=$(sed -n 2p good.csv)
 {
