@@ -201,7 +201,8 @@ static void warn_of_target(const struct tutti_data_config *config, const struct 
   if (config->task == TUTTI_TASK_AUTO && column->content == TUTTI_CONTENT_NUMBERS && column->whole &&
       column->levels <= CLASSES)
     warn(warnings, column,
-         "its values are %zu whole numbers, and it is taken as a value to be estimated; if they are classes, set data.task = "
+         "its values are %zu whole numbers, and it is taken as a value to be estimated; if they are classes, set "
+         "data.task = "
          "classification",
          column->levels);
 }
