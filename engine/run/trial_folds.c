@@ -94,6 +94,17 @@ static enum tutti_status train_fold(tutti_context *context, const struct tutti_e
   return status == TUTTI_OK ? TUTTI_OK : tutti_error_trace(context, status, __FILE__, __LINE__, __func__);
 }
 
+/* Predict with one model; `epistemic` is zeroed where it does not tell its own part. */
+static enum tutti_status predict_one(tutti_context *context, const tutti_backend *learner, const struct tutti_job *job,
+                                     const tutti_tensors *weights, const tutti_split *split, float *out,
+                                     float *epistemic) {
+  size_t count = tutti_split_rows(split) * tutti_epistemic_width(job->task->kind, job->task->outputs);
+  if (tutti_backend_tells_epistemic(learner, job))
+    return tutti_backend_predict_parts(context, learner, job, weights, split, out, epistemic);
+  memset(epistemic, 0, count * sizeof *epistemic);
+  return tutti_backend_predict(context, learner, job, weights, split, out);
+}
+
 /* The loss of a model on the rows of its fold. */
 static enum tutti_status measure_fold(tutti_context *context, const struct tutti_experiment *experiment,
                                       const struct tutti_training *training, size_t number,
@@ -104,8 +115,13 @@ static enum tutti_status measure_fold(tutti_context *context, const struct tutti
   struct tutti_targets targets = {.size = sizeof targets};
   float *values = NULL, *epistemic = NULL;
   TUTTI_TRY(context, tutti_dataset_fold(context, experiment->dataset, number, &fold));
-  TUTTI_TRY_OUT(context, tutti_experiment_predict(context, experiment, training->learner, &training->job, weights,
-                                                  fold.validation, &values, &epistemic));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, fold.count,
+                                     tutti_predictions_width(task->kind, task->outputs) * sizeof *values, &values));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, fold.count,
+                                     tutti_epistemic_width(task->kind, task->outputs) * sizeof *epistemic, &epistemic));
+  TUTTI_TRY_OUT(context,
+                predict_one(context, training->learner, &training->job, weights, fold.validation, values, epistemic));
+  tutti_split_unscale(fold.validation, task->kind, values);
   const struct tutti_predictions predictions = {sizeof predictions, task->kind, fold.count, task->outputs, values};
   tutti_split_all_targets(fold.validation, &targets);
   *loss = tutti_loss_of(experiment->loss, &predictions, &targets);
@@ -148,17 +164,6 @@ out:
 }
 
 /* --- predictions --- */
-
-/* Predict with one model; `epistemic` is zeroed where it does not tell its own part. */
-static enum tutti_status predict_one(tutti_context *context, const tutti_backend *learner, const struct tutti_job *job,
-                                     const tutti_tensors *weights, const tutti_split *split, float *out,
-                                     float *epistemic) {
-  size_t count = tutti_split_rows(split) * tutti_epistemic_width(job->task->kind, job->task->outputs);
-  if (tutti_backend_tells_epistemic(learner, job))
-    return tutti_backend_predict_parts(context, learner, job, weights, split, out, epistemic);
-  memset(epistemic, 0, count * sizeof *epistemic);
-  return tutti_backend_predict(context, learner, job, weights, split, out);
-}
 
 /* What is predicted for all rows: sums over the folds, then means. */
 struct mixing {
