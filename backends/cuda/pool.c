@@ -436,7 +436,8 @@ static void fail_grid(struct cuda_pool *pool, struct cuda_grid *grid, cudaError_
                  (int)error);
   for (uint32_t i = 0; i < grid->blocks; i++) {
     struct cuda_work *work = grid->seats[i].work;
-    if (work && number_of(work->report) == work->seen)
+    /* One that has told its end is well; one that has told of an epoch since it was looked at waits for an answer. */
+    if (work && !work->ended && (number_of(work->report) == work->seen || work->report->end == CUDA_GOES_ON))
       fail(work, text);
     grid->seats[i].ended = true;
   }
