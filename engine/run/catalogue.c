@@ -103,6 +103,17 @@ static enum tutti_status fail(tutti_context *context, tutti_catalogue *catalogue
 
 /* --- opening: the file may be anybody's --- */
 
+/* A process that was killed may have left a change half made, which has to be undone before anybody reads; who may only
+   read cannot do that. If nobody can, what reads says so. */
+static void undo_half_a_change(const char *path) {
+  sqlite3 *writer = NULL;
+  if (sqlite3_open_v2(path, &writer, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK) {
+    (void)sqlite3_busy_timeout(writer, 5000);
+    (void)sqlite3_exec(writer, "PRAGMA schema_version", NULL, NULL, NULL);
+  }
+  (void)sqlite3_close(writer);
+}
+
 static enum tutti_status open_database(tutti_context *context, const char *path, tutti_catalogue *catalogue) {
   struct stat facts;
   int flags = catalogue->write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
@@ -112,6 +123,9 @@ static enum tutti_status open_database(tutti_context *context, const char *path,
     return TUTTI_FAIL(context, TUTTI_ERROR_IO, "%s: cannot open the catalogue: %s", path,
                       catalogue->database ? sqlite3_errmsg(catalogue->database) : "out of memory");
   (void)sqlite3_busy_timeout(catalogue->database, 5000);
+  if (!catalogue->write &&
+      (sqlite3_exec(catalogue->database, "PRAGMA schema_version", NULL, NULL, NULL) & 0xff) == SQLITE_READONLY)
+    undo_half_a_change(path);
   return TUTTI_OK;
 }
 

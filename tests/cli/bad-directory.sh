@@ -86,4 +86,30 @@ esac
 [ -z "$refused" ] || grep -qE "in use by another|already holds a run" $refused || complain "expected a reason in $refused"
 tutti status both --json
 expect_json 6 trials 'done'
+# A process that was killed in the middle of a change of the catalogue: who only reads undoes it first.
+tutti run "$TUTTI_TEST_SRCDIR/ini/quickstart.ini" --set run.budget=6 --out half --quiet
+expect_code 0
+tutti status half --json
+cp out before
+what="a change of the catalogue that is left half made"
+python3 - half <<'PY' || complain "expected a journal"
+import os, shutil, sqlite3, sys
+path = sys.argv[1] + "/catalogue.sqlite"
+names = path, path + "-journal"
+db = sqlite3.connect(path, isolation_level=None)
+for statement in ("PRAGMA journal_mode = DELETE", "PRAGMA cache_size = 1", "BEGIN IMMEDIATE",
+                  "UPDATE trials SET candidate = candidate || hex(zeroblob(20000)), loss = 0"):
+    db.execute(statement)
+for name in names:
+    shutil.copy(name, name + ".kept")
+db.execute("ROLLBACK")
+db.close()
+for name in names:
+    os.replace(name + ".kept", name)
+PY
+tutti status half --json
+expect_code 0
+checks=$((checks + 1))
+cmp -s before out || complain "expected what was there before the change"
+
 finish
