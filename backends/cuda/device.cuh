@@ -37,8 +37,8 @@
 #define CUDA_PHASE static __device__ __noinline__
 
 /* Copies of four floats from the device's memory to shared memory, of which those from number `left` on become 0, and
-   which go on while their thread does: one; the end of
-   a group of them; and the wait until all groups of this thread but the last are there. */
+   which go on while their thread does: one; the end of a group of them; and the wait until all groups of this thread but
+   the last are there. */
 #if defined(__CUDACC__)
 static __device__ __forceinline__ void copy_four(float *to, const float *from, uint32_t left) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"((uint32_t)__cvta_generic_to_shared(to)),

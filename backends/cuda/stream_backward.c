@@ -152,8 +152,7 @@ static enum tutti_status backward_product(const struct stream_run *run, size_t i
   const struct stream_half all = {0, (uint32_t)node->ld};
   const struct stream_array g = read_gradient(run, index, rows);
   if (!node->frozen) {
-    struct stream_input input = program->nodes[index].by_patches ? backend_cuda_stream_read_patches(run, index, rows)
-                                                                 : backend_cuda_stream_read(run, index, rows, 0);
+    struct stream_input input = backend_cuda_stream_read(run, index, rows, 0);
     TUTTI_TRY(run->context, weight_product(run, node, rows, all, input, g));
   }
   bias_gradient(run, node, rows, g);
@@ -451,9 +450,8 @@ static enum tutti_status backward_node(const struct stream_run *run, size_t inde
   derive_node(run, index, rows);
   switch (node->op) {
   case TUTTI_OP_DENSE:
-    return backward_product(run, index, rows);
   case TUTTI_OP_CONV2D:
-    if (node->form == CPU_POINTWISE || run->program->nodes[index].by_patches)
+    if (backend_cuda_stream_is_product(run->program, index))
       return backward_product(run, index, rows);
     if (run->program->nodes[index].by_library)
       return backward_library(run, index, rows);

@@ -125,18 +125,8 @@ static void grouped_values(const struct stream_run *run, const struct cpu_node *
   backend_cuda_stream_grouped_forward(&run->place, &grouped);
 }
 
-struct stream_input backend_cuda_stream_read(const struct stream_run *run, size_t index, uint32_t rows, int half) {
-  const struct cpu_plan *plan = run->program->plan;
-  const struct cpu_node *node = &plan->nodes[index];
-  const struct cpu_node *source = &plan->nodes[node->edges[0].source];
-  if (!backend_cuda_stream_reads_directly(run->program, index))
-    return copy_parts(run, index, rows, half);
-  if (source->through)
-    grouped_values(run, source, rows, stream_scratch(run, run->program->across));
-  return (struct stream_input){backend_cuda_stream_value(run, node->edges[0].source), (uint32_t)source->ld};
-}
-
-struct stream_input backend_cuda_stream_read_patches(const struct stream_run *run, size_t index, uint32_t rows) {
+/* Patches of a convolution that is a product of them, in the scratch. */
+static struct stream_input copy_patches(const struct stream_run *run, size_t index, uint32_t rows) {
   const struct cpu_plan *plan = run->program->plan;
   const struct cpu_node *node = &plan->nodes[index];
   const struct stream_patches patches = {.window = backend_cuda_stream_window(run, node, rows),
@@ -146,6 +136,19 @@ struct stream_input backend_cuda_stream_read_patches(const struct stream_run *ru
                                          .ld = (uint32_t)backend_cuda_stream_patch_ld(plan, node)};
   backend_cuda_stream_patches(&run->place, &patches);
   return (struct stream_input){patches.to, patches.ld};
+}
+
+struct stream_input backend_cuda_stream_read(const struct stream_run *run, size_t index, uint32_t rows, int half) {
+  const struct cpu_plan *plan = run->program->plan;
+  const struct cpu_node *node = &plan->nodes[index];
+  const struct cpu_node *source = &plan->nodes[node->edges[0].source];
+  if (run->program->nodes[index].by_patches)
+    return copy_patches(run, index, rows);
+  if (!backend_cuda_stream_reads_directly(run->program, index))
+    return copy_parts(run, index, rows, half);
+  if (source->through)
+    grouped_values(run, source, rows, stream_scratch(run, run->program->across));
+  return (struct stream_input){backend_cuda_stream_value(run, node->edges[0].source), (uint32_t)source->ld};
 }
 
 /* --- convolutions --- */
@@ -191,9 +194,7 @@ static enum tutti_status forward_library(const struct stream_run *run, size_t in
 static enum tutti_status forward_product(const struct stream_run *run, size_t index, uint32_t rows) {
   const struct cpu_plan *plan = run->program->plan;
   const struct cpu_node *node = &plan->nodes[index];
-  bool patches = run->program->nodes[index].by_patches;
-  struct stream_input input =
-      patches ? backend_cuda_stream_read_patches(run, index, rows) : backend_cuda_stream_read(run, index, rows, 0);
+  struct stream_input input = backend_cuda_stream_read(run, index, rows, 0);
   const struct stream_product product = {.m = rows * (uint32_t)node->pixels,
                                          .n = (uint32_t)node->ld,
                                          .k = (uint32_t)plan->segments[node->segment].rows,
@@ -418,10 +419,8 @@ static enum tutti_status forward_node(const struct stream_run *run, size_t index
     return TUTTI_OK;
   switch (node->op) {
   case TUTTI_OP_DENSE:
-    TUTTI_TRY(run->context, forward_product(run, index, rows));
-    break;
   case TUTTI_OP_CONV2D:
-    if (node->form == CPU_POINTWISE || run->program->nodes[index].by_patches)
+    if (backend_cuda_stream_is_product(run->program, index))
       TUTTI_TRY(run->context, forward_product(run, index, rows));
     else if (run->program->nodes[index].by_library)
       TUTTI_TRY(run->context, forward_library(run, index, rows));

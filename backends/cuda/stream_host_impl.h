@@ -178,9 +178,7 @@ struct stream_input {
   uint32_t ld;
 };
 struct stream_input backend_cuda_stream_read(const struct stream_run *run, size_t index, uint32_t rows, int half);
-/* Patches of a convolution that is a product of them, in the scratch. */
-struct stream_input backend_cuda_stream_read_patches(const struct stream_run *run, size_t index, uint32_t rows);
-/* Floats of a row of them. */
+/* Floats of a row of patches. */
 size_t backend_cuda_stream_patch_ld(const struct cpu_plan *plan, const struct cpu_node *node);
 /* The algorithms for so many rows, and the convolution's shape. */
 const struct stream_algorithms *backend_cuda_stream_algorithms(const struct stream_run *run, size_t index,
@@ -195,6 +193,8 @@ struct stream_half {
 struct stream_half backend_cuda_stream_half(const struct cpu_node *node, int half);
 /* Has the gradient of the node the numbers of what nodes share? */
 bool backend_cuda_stream_shares_precision(const struct stream_program *program, size_t index);
+/* Is the node one product: a dense layer, a pointwise convolution, one by patches? */
+bool backend_cuda_stream_is_product(const struct stream_program *program, size_t index);
 /* Does the node read its input where it lies? */
 bool backend_cuda_stream_reads_directly(const struct stream_program *program, size_t index);
 /* And may its product or convolution write the input's gradient where it belongs? */

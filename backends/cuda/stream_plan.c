@@ -24,8 +24,10 @@ bool backend_cuda_stream_has_op(enum tutti_op op) {
 
 /* --- how nodes are computed --- */
 
-static bool is_product(const struct cpu_node *node) {
-  return node->op == TUTTI_OP_DENSE || (node->op == TUTTI_OP_CONV2D && node->form == CPU_POINTWISE);
+bool backend_cuda_stream_is_product(const struct stream_program *program, size_t index) {
+  const struct cpu_node *node = &program->plan->nodes[index];
+  return node->op == TUTTI_OP_DENSE ||
+         (node->op == TUTTI_OP_CONV2D && (node->form == CPU_POINTWISE || program->nodes[index].by_patches));
 }
 
 /* Of few inputs, whose gradient nobody wants, as of a first layer: products of patches, which are small, take a
@@ -42,8 +44,9 @@ size_t backend_cuda_stream_patch_ld(const struct cpu_plan *plan, const struct cp
 }
 
 /* Convolutions that are neither products nor cuDNN's are done in groups, of which one may be all. */
-static bool is_grouped(const struct stream_node *to, const struct cpu_node *node) {
-  return node->op == TUTTI_OP_CONV2D && node->form != CPU_POINTWISE && !to->by_library && !to->by_patches;
+static bool is_grouped(const struct stream_program *program, size_t index) {
+  return program->plan->nodes[index].op == TUTTI_OP_CONV2D && !program->nodes[index].by_library &&
+         !backend_cuda_stream_is_product(program, index);
 }
 
 bool backend_cuda_stream_reads_directly(const struct stream_program *program, size_t index) {
@@ -169,9 +172,11 @@ static struct needs needs_of(const struct stream_program *program, size_t index)
     needs.largest = cells * node->ld;
   if (backend_cpu_is_head(node->op))
     needs.partial = plan->rows * plan->outputs;
-  if (is_grouped(to, node))
+  if (is_grouped(program, index))
     grouped_needs(plan, node, &needs);
-  if (is_product(node) || reduce) {
+  if (to->by_patches) {
+    needs.view = cells * backend_cuda_stream_patch_ld(plan, node);
+  } else if (backend_cuda_stream_is_product(program, index) || reduce) {
     const struct cpu_node *source = &plan->nodes[node->edges[0].source];
     if (source->through)
       needs.across = cells * source->ld;
@@ -179,8 +184,6 @@ static struct needs needs_of(const struct stream_program *program, size_t index)
       needs.view = cells * node->input_ld;
     if (!backend_cuda_stream_writes_directly(program, index))
       needs.input_gradient = cells * larger_of(node->inputs, source->ld);
-  } else if (to->by_patches) {
-    needs.view = cells * backend_cuda_stream_patch_ld(plan, node);
   } else if (to->by_library) {
     const struct stream_conv *c = &to->conv;
     size_t input = plan->rows * c->in_height * c->in_width * c->in_ld;

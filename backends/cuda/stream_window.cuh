@@ -15,37 +15,19 @@ CPU_INLINE struct pixel pixel_of(uint32_t number, uint32_t height, uint32_t widt
   return {number / width / height, number / width % height, number % width};
 }
 
-/* Call f(tap, number of the input pixel) for all pixels of the image under a window. */
-template <typename F> CPU_INLINE void under(const struct stream_window &w, struct pixel out, F f) {
-  for (uint32_t ky = 0; ky < w.kernel_height; ky++) {
-    const int32_t y = (int32_t)(out.y * w.stride + ky * w.dilation) - w.top;
-    if (y < 0 || (uint32_t)y >= w.in_height)
-      continue;
-    for (uint32_t kx = 0; kx < w.kernel_width; kx++) {
-      const int32_t x = (int32_t)(out.x * w.stride + kx * w.dilation) - w.left;
-      if (x >= 0 && (uint32_t)x < w.in_width)
-        f(ky * w.kernel_width + kx, (out.row * w.in_height + (uint32_t)y) * w.in_width + (uint32_t)x);
-    }
-  }
+/* The step to the next one. */
+CPU_INLINE void go_on(struct pixel *pixel, uint32_t height, uint32_t width) {
+  if (++pixel->x < width)
+    return;
+  pixel->x = 0;
+  if (++pixel->y < height)
+    return;
+  pixel->y = 0;
+  pixel->row++;
 }
 
-/* Call f(tap, number of the output pixel) for all windows that an input pixel lies under. */
-template <typename F> CPU_INLINE void over(const struct stream_window &w, struct pixel in, F f) {
-  for (uint32_t ky = 0; ky < w.kernel_height; ky++) {
-    const int32_t y = (int32_t)in.y + w.top - (int32_t)(ky * w.dilation);
-    if (y < 0 || (uint32_t)y % w.stride != 0 || (uint32_t)y / w.stride >= w.out_height)
-      continue;
-    for (uint32_t kx = 0; kx < w.kernel_width; kx++) {
-      const int32_t x = (int32_t)in.x + w.left - (int32_t)(kx * w.dilation);
-      if (x >= 0 && (uint32_t)x % w.stride == 0 && (uint32_t)x / w.stride < w.out_width)
-        f(ky * w.kernel_width + kx,
-          (in.row * w.out_height + (uint32_t)y / w.stride) * w.out_width + (uint32_t)x / w.stride);
-    }
-  }
-}
-
-/* The same of windows of SIZE x SIZE pixels, or (SIZE 0) of any, for all taps: f(tap, whether the pixel is inside, its
-   number), which of one that is not inside is another one's. So loads need not wait for the question. */
+/* For all taps of a window, of SIZE x SIZE pixels or (SIZE 0) of any size: f(tap, whether the input pixel is inside the
+   image, its number), which of one that is not inside is another one's. So loads need not wait for the question. */
 template <uint32_t SIZE, typename F> CPU_INLINE void all_under(const struct stream_window &w, struct pixel out, F f) {
   const uint32_t height = SIZE > 0 ? SIZE : w.kernel_height, width = SIZE > 0 ? SIZE : w.kernel_width;
   CUDA_UNROLL_BY((SIZE > 0 ? SIZE : 1))
@@ -62,6 +44,7 @@ template <uint32_t SIZE, typename F> CPU_INLINE void all_under(const struct stre
   }
 }
 
+/* For all taps: the window that an input pixel lies under with that tap. */
 template <uint32_t SIZE, typename F> CPU_INLINE void all_over(const struct stream_window &w, struct pixel in, F f) {
   const uint32_t height = SIZE > 0 ? SIZE : w.kernel_height, width = SIZE > 0 ? SIZE : w.kernel_width;
   CUDA_UNROLL_BY((SIZE > 0 ? SIZE : 1))
@@ -216,13 +199,7 @@ template <uint32_t WIDTH> static __global__ void __launch_bounds__(256) depthwis
           for (uint32_t e = 0; e < 4; e++)
             sum[t].at[e] = CUDA_FMA(slope.at[e], inside ? of.at[e] : 0, sum[t].at[e]);
         }
-        if (++out.x == w.out_width) {
-          out.x = 0;
-          if (++out.y == w.out_height) {
-            out.y = 0;
-            out.row++;
-          }
-        }
+        go_on(&out, w.out_height, w.out_width);
       }
       CUDA_UNROLL
       for (uint32_t t = 0; t < WIDTH; t++)
@@ -258,8 +235,8 @@ static __global__ void grouped_forward(struct stream_grouped g) {
     const uint32_t u = i % w.out_ld, first = u / w.out_group * w.in_group;
     float sum = 0;
     if (u < w.units)
-      under(w, pixel_of(i / w.out_ld, w.out_height, w.out_width), [&](uint32_t tap, uint32_t p) {
-        for (uint32_t c = 0; c < w.in_group; c++)
+      all_under<0>(w, pixel_of(i / w.out_ld, w.out_height, w.out_width), [&](uint32_t tap, bool inside, uint32_t p) {
+        for (uint32_t c = 0; inside && c < w.in_group; c++)
           sum = CUDA_FMA(look(g.in, p * w.in_ld + first + c, first + c), g.weights[(tap * w.in_group + c) * w.ldw + u],
                          sum);
       });
@@ -274,8 +251,8 @@ static __global__ void grouped_inputs(struct stream_grouped g) {
     const uint32_t c = i % w.in_ld, first = c / w.in_group * w.out_group;
     float sum = 0;
     if (c < channels && (!g.in.relu || look(g.in, i, c) > 0))
-      over(w, pixel_of(i / w.in_ld, w.in_height, w.in_width), [&](uint32_t tap, uint32_t p) {
-        for (uint32_t u = first; u < first + w.out_group; u++)
+      all_over<0>(w, pixel_of(i / w.in_ld, w.in_height, w.in_width), [&](uint32_t tap, bool inside, uint32_t p) {
+        for (uint32_t u = first; inside && u < first + w.out_group; u++)
           sum = CUDA_FMA(get(g.gradient, p * w.out_ld + u), g.weights[(tap * w.in_group + c % w.in_group) * w.ldw + u],
                          sum);
       });
@@ -301,13 +278,7 @@ static __global__ void grouped_weights(struct stream_grouped g) {
         const uint32_t at = ((out.row * w.in_height + (uint32_t)y) * w.in_width + (uint32_t)x) * w.in_ld + c;
         sum += (double)get(g.gradient, p * w.out_ld + u) * (double)look(g.in, at, c);
       }
-      if (++out.x == w.out_width) {
-        out.x = 0;
-        if (++out.y == w.out_height) {
-          out.y = 0;
-          out.row++;
-        }
-      }
+      go_on(&out, w.out_height, w.out_width);
     }
     g.partial[i] = sum;
   });
@@ -318,21 +289,19 @@ static bool is_depthwise(const struct stream_window &w) { return w.in_group == 1
 void backend_cuda_stream_grouped_forward(const struct stream_place *place, const struct stream_grouped *what) {
   const struct stream_grouped g = *what;
   const struct stream_window &w = g.window;
-  const uint32_t count = w.rows * w.out_height * w.out_width * w.out_ld;
   if (is_depthwise(w))
     WINDOW_LAUNCH(depthwise_forward, place, w, w.rows * w.out_height * GROUPS_ACROSS(w.out_width) * w.out_ld / 4, g);
   else
-    STREAM_LAUNCH(grouped_forward, place, count, g);
+    STREAM_LAUNCH(grouped_forward, place, w.rows * w.out_height * w.out_width * w.out_ld, g);
 }
 
 void backend_cuda_stream_grouped_inputs(const struct stream_place *place, const struct stream_grouped *what) {
   const struct stream_grouped g = *what;
   const struct stream_window &w = g.window;
-  const uint32_t count = w.rows * w.in_height * w.in_width * w.in_ld;
   if (is_depthwise(w))
     WINDOW_LAUNCH(depthwise_inputs, place, w, w.rows * w.in_height * GROUPS_ACROSS(w.in_width) * w.in_ld / 4, g);
   else
-    STREAM_LAUNCH(grouped_inputs, place, count, g);
+    STREAM_LAUNCH(grouped_inputs, place, w.rows * w.in_height * w.in_width * w.in_ld, g);
 }
 
 void backend_cuda_stream_grouped_weights(const struct stream_place *place, const struct stream_grouped *what) {
@@ -378,11 +347,10 @@ template <uint32_t SIZE> static __global__ void find_largest(struct stream_pool 
     const uint32_t c = i % quads * 4;
     const struct channels<4> in(g.in, c);
     const struct numbers<4> most = get_some<4>(g.value, 4 * i);
-    struct narrow_numbers<4> largest = {
-      {
-        UINT16_MAX, UINT16_MAX, UINT16_MAX, UINT16_MAX
-      }
-    };
+    struct narrow_numbers<4> largest;
+    CUDA_UNROLL
+    for (uint32_t e = 0; e < 4; e++)
+      largest.at[e] = UINT16_MAX;
     all_under<SIZE>(w, pixel_of(i / quads, w.out_height, w.out_width), [&](uint32_t tap, bool inside, uint32_t p) {
       const struct numbers<4> x = in.look(p * w.in_ld + c);
       CUDA_UNROLL
@@ -415,7 +383,7 @@ template <uint32_t SIZE> static __global__ void max_pool_gradients(struct stream
 /* The number of pixels of the image under a window. */
 CPU_INLINE float pixels_under(const struct stream_window &w, struct pixel out) {
   uint32_t count = 0;
-  under(w, out, [&](uint32_t, uint32_t) { count++; });
+  all_under<0>(w, out, [&](uint32_t, bool inside, uint32_t) { count += inside; });
   return (float)count;
 }
 

@@ -1,7 +1,18 @@
-/* metrics.c - parts of losses and metrics, of one row of classification. */
+/* metrics.c - parts of losses and metrics, of one row of classification; sorted numbers. */
 #include "metrics_impl.h"
 
 #include <math.h>
+#include <stdlib.h>
+
+static int by_value(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+void tutti_sort_numbers(size_t count, double *numbers) {
+  if (count > 1)
+    qsort(numbers, count, sizeof *numbers, by_value);
+}
 
 size_t tutti_label_of(size_t classes, const double *probabilities) {
   return metrics_label_double(classes, probabilities);

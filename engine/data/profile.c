@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tutti/metrics.h>
 
 #include "cells_impl.h"
 #include "dates_impl.h"
@@ -61,15 +62,10 @@ static enum tutti_content content_of(const struct tutti_data_config *config,
 
 /* --- numbers --- */
 
-static int compare_numbers(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 static void measure(size_t count, double *numbers, struct tutti_profile_column *profile) {
   double sum = 0, squares = 0;
   size_t same = 0;
-  qsort(numbers, count, sizeof *numbers, compare_numbers);
+  tutti_sort_numbers(count, numbers);
   profile->whole = true;
   for (size_t i = 0; i < count; i++) {
     sum += numbers[i];

@@ -202,8 +202,7 @@ static void warn_of_target(const struct tutti_data_config *config, const struct 
       column->levels <= CLASSES)
     warn(warnings, column,
          "its values are %zu whole numbers, and it is taken as a value to be estimated; if they are classes, set "
-         "data.task = "
-         "classification",
+         "data.task = classification",
          column->levels);
 }
 

@@ -11,18 +11,12 @@
    and the last bin are therefore clipped like the others. Edges that coincide are one; a single bin would be the number
    again, and there is none then. */
 #include <math.h>
-#include <stdlib.h>
 #include <tutti/metrics.h>
 
 #include "scaling_impl.h"
 
 /* RealMLP's bound of scaled numbers, and a scaled number that is at the bound for floats. */
 static const double robust_clip = 3, robust_far = 1e9;
-
-static int by_value(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
 
 /* The quantile at p of sorted values, straight between them. */
 static double quantile_at(size_t count, const double *sorted, double p) {
@@ -132,7 +126,7 @@ double tutti_scaling_bin(const struct tutti_data_column *column, size_t bin, dou
 enum tutti_status tutti_scaling_measure(tutti_context *context, const struct tutti_data_config *config, size_t count,
                                         double *known, struct tutti_data_column *column,
                                         struct tutti_linear_scale *linear) {
-  qsort(known, count, sizeof *known, by_value);
+  tutti_sort_numbers(count, known);
   if (config->bins > 0)
     TUTTI_TRY(context, measure_bins(context, (size_t)config->bins, count, known, column));
   if (config->scaling == TUTTI_SCALING_ROBUST) {

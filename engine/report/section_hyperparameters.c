@@ -90,11 +90,6 @@ static double explained(const struct points *points, const double *ranks, const 
   return isnan(share) ? 0 : share;
 }
 
-static int compare_numbers(const void *a, const void *b) {
-  double one = *(const double *)a, other = *(const double *)b;
-  return (one > other) - (one < other);
-}
-
 /* The largest importance that losses in any order have, in one of twenty cases. The ranks are left in another order. */
 static double level_of_chance(const struct points *points, double *ranks, const size_t *groups_of,
                               const size_t *groups) {
@@ -112,7 +107,7 @@ static double level_of_chance(const struct points *points, double *ranks, const 
     for (size_t d = 0; d < points->dimensions; d++)
       largest[k] = fmax(largest[k], explained(points, ranks, groups_of, d, groups[d]));
   }
-  qsort(largest, ORDERS, sizeof *largest, compare_numbers);
+  tutti_sort_numbers(ORDERS, largest);
   return largest[ORDERS - ORDERS / 20 - 1];
 }
 

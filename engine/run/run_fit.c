@@ -7,7 +7,6 @@
 #include "engine/data/split_names.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { DRAWS = 1000 };
@@ -51,14 +50,9 @@ static double number_of(const json_t *measures, const char *name) {
 
 /* --- statistics --------------------------------------------------------------------------------------------------- */
 
-static int compare_numbers(const void *one, const void *other) {
-  double a = *(const double *)one, b = *(const double *)other;
-  return (a > b) - (a < b);
-}
-
 /* Sorts the values. */
 static double median_of(size_t count, double *values) {
-  qsort(values, count, sizeof *values, compare_numbers);
+  tutti_sort_numbers(count, values);
   return count % 2 ? values[count / 2] : values[count / 2 - 1] / 2 + values[count / 2] / 2;
 }
 
@@ -76,7 +70,7 @@ static json_t *median_interval(struct repeats *repeats) {
       repeats->sorted[i] = repeats->values[tutti_random_below(&random, repeats->count)];
     repeats->medians[d] = median_of(repeats->count, repeats->sorted);
   }
-  qsort(repeats->medians, DRAWS, sizeof(double), compare_numbers);
+  tutti_sort_numbers(DRAWS, repeats->medians);
   return interval(repeats->medians[tail], repeats->medians[DRAWS - 1 - tail]);
 }
 

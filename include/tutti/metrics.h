@@ -60,6 +60,8 @@ TUTTI_API double tutti_entropy(size_t classes, const double *probabilities);
 /* The most probable class, the lowest on ties; `classes` if any probability is NaN. */
 TUTTI_API size_t tutti_label_of(size_t classes, const double *probabilities);
 
+/* Sort numbers, the least first. None may be NaN. */
+TUTTI_API void tutti_sort_numbers(size_t count, double *numbers);
 /* The distribution function of the standard normal at z. */
 TUTTI_API double tutti_normal_cdf(double z);
 /* The z with tutti_normal_cdf(z) = p; -inf and inf for p = 0 and 1, NaN outside [0, 1]. */

@@ -7,7 +7,6 @@
    section 5.2. */
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "text.h"
 
@@ -58,11 +57,6 @@ static double unit_of(const double *moments, bool normalise) {
   return normalise ? sqrt(total < (double)FLT_MIN ? (double)FLT_MIN : total) : 1;
 }
 
-static int ascending(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return x < y ? -1 : x > y;
-}
-
 static enum tutti_status calibrator_fit_conformal(void *self, tutti_context *context,
                                                   const struct tutti_combined *combined,
                                                   const struct tutti_targets *targets) {
@@ -84,7 +78,7 @@ static enum tutti_status calibrator_fit_conformal(void *self, tutti_context *con
                           "the members give no variance (head.kind = linear) to measure errors by; set "
                           "calibrator.normalise = no");
     }
-    qsort(scores, rows, sizeof *scores, ascending);
+    tutti_sort_numbers(rows, scores);
   }
   return TUTTI_OK;
 }

@@ -148,7 +148,6 @@ checks=$((checks + 1))
 rm -r odd/cancel
 ln -s /tmp odd/cancel
 tutti run sleep.ini --out odd --resume --quiet
-checks=$((checks + 1))
-[ $code -ne 0 ] || complain 'expected an error'
+expect_error
 expect_err 'odd/cancel: expected a folder of the run directory, found a link'
 finish

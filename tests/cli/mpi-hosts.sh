@@ -95,13 +95,11 @@ checks=$((checks + 1))
 
 # Told that they are shared, a node without them is named; so is a file that is missing on nodes that share the run.
 hosts run networks.ini --out runs/told --quiet --set executor.shared=yes
-checks=$((checks + 1))
-[ $code -ne 0 ] || complain 'expected an error'
+expect_error
 expect_err 'on node' "the run directory runs/told is not the manager's there" 'executor.shared = yes'
 hidden="$PWD/data"
 hosts run networks.ini --out runs/nodata --quiet
-checks=$((checks + 1))
-[ $code -ne 0 ] || complain 'expected an error'
+expect_error
 expect_err 'on node' 'data/table.csv: No such file'
 
 # A host that is cut off in the middle. Tutti says so within executor.lost_after, and ends; mpirun would wait for its own

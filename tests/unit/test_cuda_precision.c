@@ -68,21 +68,22 @@ static int begin_tables(void **state) {
   return 0;
 }
 
-static int begin_images(void **state) {
-  (void)state;
+static int begin_images_of(size_t count) {
   images = true;
-  channels = 3;
+  channels = count;
   open_sides(make_task, TUTTI_OP_HEAD_LINEAR);
   return 0;
+}
+
+static int begin_images(void **state) {
+  (void)state;
+  return begin_images_of(3);
 }
 
 /* So many that a convolution of 3 x 3 pixels is cuDNN's, not a product of patches. */
 static int begin_deep_images(void **state) {
   (void)state;
-  images = true;
-  channels = 9;
-  open_sides(make_task, TUTTI_OP_HEAD_LINEAR);
-  return 0;
+  return begin_images_of(9);
 }
 
 static int end(void **state) {
@@ -144,7 +145,8 @@ static const struct numbers bfloat16 = {"bfloat16", to_bfloat16, to_bfloat16, 1.
 /* --- a layer, and the head's --- */
 
 enum { UNITS = 37, MOST_PIXELS = SIDE * SIDE, MOST_TAPS = 9, MOST_WEIGHTS = MOST_TAPS * FEATURES * UNITS };
-enum { MOST_OF_PATCHES = 64 }; /* numbers of a patch that make a convolution a product */
+/* Numbers of a patch, of a convolution that is a product (backends/cuda/stream_plan.c). */
+enum { MOST_OF_PATCHES = 64 };
 
 /* A dense layer on a table; or a convolution of 3 x 3 on images, and the means of its pixels. */
 static tutti_network *two_layers(void) {

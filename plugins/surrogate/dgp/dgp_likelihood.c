@@ -3,22 +3,16 @@
    has the derivative V (F ∘ VᵀdK V) Vᵀ with F_ij = (f(λ_i) - f(λ_j)) / (λ_i - λ_j) (Daleckii & Krein 1965). */
 #include <cblas.h>
 #include <lapacke.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "dgp_impl.h"
-
-static int ascending(const void *a_, const void *b_) {
-  const double *a = a_, *b = b_;
-  return (*a > *b) - (*a < *b);
-}
 
 enum tutti_status dgp_units_of(tutti_context *context, const struct dgp_data *data, size_t count,
                                struct dgp_units *units) {
   double *sorted = NULL, mean = 0, squares = 0;
   TUTTI_TRY(context, tutti_alloc(context, count, sizeof(double), &sorted));
   memcpy(sorted, data->values, count * sizeof(double));
-  qsort(sorted, count, sizeof(double), ascending);
+  tutti_sort_numbers(count, sorted);
   units->shift = 0.5 * sorted[(count - 1) / 2] + 0.5 * sorted[count / 2];
   tutti_free(sorted);
   for (size_t i = 0; i < count; i++)
