@@ -1,5 +1,5 @@
-/* context_impl.h - the inside of a context; for core/, and for the registry of
-   plugins in engine/plugins/. */
+/* context_impl.h - the inside of a context; for core/, and in engine/ for the registry of plugins and for work that is
+   to log nothing. */
 #ifndef TUTTI_CONTEXT_IMPL_H
 #define TUTTI_CONTEXT_IMPL_H
 

@@ -483,8 +483,10 @@ enum tutti_status tutti_manager_collect(struct tutti_manager *manager) {
       break;
   }
   update_progress(manager, manager->progress.phase);
+  double begin = tutti_clock();
   tutti_live_write(context, &manager->live, tutti_manager_clock(manager), manager->options->directory,
                    &manager->progress, seconds_left(manager));
+  tutti_effort_add(&manager->effort, TUTTI_EFFORT_STATUS, begin);
   return TUTTI_OK;
 }
 

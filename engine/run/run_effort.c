@@ -44,15 +44,15 @@ void tutti_effort_log(const struct tutti_manager *manager) {
       context, TUTTI_LOG_INFO,
       "manager: %" PRIu64 " asks in %.4g s (%.4g ms each), %" PRIu64 " results told in %.4g s, %" PRIu64
       " commits in %.4g s, %" PRIu64
-      " replies in %.4g s, waited for %.4g s; the longest step took %.4g s (asks %.4g, results %.4g, commits %.4g, "
-      "replies %.4g), none more than %.4g s of the processor; memory %.4g MiB",
+      " replies in %.4g s, status in %.4g s, waited for %.4g s; the longest step took %.4g s (asks %.4g, results %.4g, "
+      "commits %.4g, replies %.4g, status %.4g), none more than %.4g s of the processor; memory %.4g MiB",
       times[TUTTI_EFFORT_ASK], seconds[TUTTI_EFFORT_ASK],
       times[TUTTI_EFFORT_ASK] ? 1e3 * seconds[TUTTI_EFFORT_ASK] / (double)times[TUTTI_EFFORT_ASK] : 0,
       times[TUTTI_EFFORT_TELL], seconds[TUTTI_EFFORT_TELL], times[TUTTI_EFFORT_RECORD], seconds[TUTTI_EFFORT_RECORD],
-      times[TUTTI_EFFORT_REPLY], seconds[TUTTI_EFFORT_REPLY], seconds[TUTTI_EFFORT_WAIT], effort->longest,
-      effort->longest_parts[TUTTI_EFFORT_ASK], effort->longest_parts[TUTTI_EFFORT_TELL],
-      effort->longest_parts[TUTTI_EFFORT_RECORD], effort->longest_parts[TUTTI_EFFORT_REPLY], effort->busiest,
-      (double)usage.ru_maxrss / 1024);
+      times[TUTTI_EFFORT_REPLY], seconds[TUTTI_EFFORT_REPLY], seconds[TUTTI_EFFORT_STATUS], seconds[TUTTI_EFFORT_WAIT],
+      effort->longest, effort->longest_parts[TUTTI_EFFORT_ASK], effort->longest_parts[TUTTI_EFFORT_TELL],
+      effort->longest_parts[TUTTI_EFFORT_RECORD], effort->longest_parts[TUTTI_EFFORT_REPLY],
+      effort->longest_parts[TUTTI_EFFORT_STATUS], effort->busiest, (double)usage.ru_maxrss / 1024);
   if (!manager->executor)
     return;
   if (tutti_executor_describe(context, manager->executor, &said) != TUTTI_OK)

@@ -1,5 +1,5 @@
-/* run_effort.h - what a manager's work costs: the time that asking, telling, recording and taking replies take, for
-   whoever wants to know how many workers one manager can keep busy. */
+/* run_effort.h - what a manager's work costs: the time that asking, telling, recording, taking replies and saying how
+   things stand take, for whoever wants to know how many workers one manager can keep busy. */
 #ifndef TUTTI_RUN_EFFORT_H
 #define TUTTI_RUN_EFFORT_H
 
@@ -11,6 +11,7 @@ enum tutti_effort_part {
   TUTTI_EFFORT_TELL,   /* results told to builder and pruner */
   TUTTI_EFFORT_RECORD, /* changes made durable */
   TUTTI_EFFORT_REPLY,  /* replies read and noted */
+  TUTTI_EFFORT_STATUS, /* what `tutti status` reads, once a second */
   TUTTI_EFFORT_WAIT,   /* for replies */
   TUTTI_EFFORT_PARTS
 };

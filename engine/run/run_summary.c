@@ -1,6 +1,7 @@
 /* run_summary.c - the end of a run: select, evaluate, write the results. */
 #include "run_impl.h"
 
+#include "core/base/context_impl.h"
 #include "core/base/json_impl.h"
 #include "engine/data/folds_impl.h"
 #include "engine/data/split_names.h"
@@ -177,7 +178,10 @@ static enum tutti_status make_ending(tutti_context *context, struct tutti_run_po
 enum tutti_status tutti_run_rehearse(tutti_context *context, struct tutti_run_pool *source, const tutti_host *host,
                                      const struct tutti_history *history) {
   struct ending ending = {NULL, NULL, NULL};
+  tutti_log_function log = context->log;
+  context->log = NULL; /* the end says it again */
   enum tutti_status status = make_ending(context, source, host, history, &ending);
+  context->log = log;
   release_ending(&ending);
   return status;
 }

@@ -12,6 +12,8 @@ plugin = toy-sine
 plugin = mlp
 [hyperparameters]
 epochs = 20
+[calibrator]
+plugin = by-task
 INI
 cat >sleep.ini <<'INI'
 [run]
@@ -40,6 +42,8 @@ true_that() { # EXPRESSION OF AWK, WHAT
 tutti run time.ini --out timed --workers 1
 expect_code 0
 expect_out "Ensemble of"
+checks=$((checks + 1)) # half of the time is over when the end is tried out, which says nothing
+[ "$(grep -c ' calibrator ' err)" -eq 1 ] || complain "expected one line about the calibrator"
 checks=$((checks + 1))
 grep -q '^budget = 0 ' timed/recipe.ini || complain "expected no budget in recipe.ini"
 grep -q '^time = 3 ' timed/recipe.ini || complain "expected 0.05m to be 3 s"

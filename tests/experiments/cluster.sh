@@ -27,7 +27,7 @@ import json, os, re, sys
 name, log, catalogue = sys.argv[1:]
 text = open(log).read()
 m = re.search(r"manager: (\d+) asks in (\S+) s \((\S+) ms each\), \d+ results told in (\S+) s, (\d+) commits in (\S+) s, "
-              r"(\d+) replies in (\S+) s, waited for \S+ s; the longest step took (\S+) s \(.*\), none more than (\S+) s of the processor; memory (\S+) MiB", text)
+              r"(\d+) replies in (\S+) s, status in \S+ s, waited for \S+ s; the longest step took (\S+) s \(.*\), none more than (\S+) s of the processor; memory (\S+) MiB", text)
 s = json.loads(re.search(r"executor simulated: (\{.*\})", text).group(1))
 print(f"{name:8} {s['workers']:6} workers {s['trainings']:7} trials  used {100 * s['utilisation_until_last_request']:6.2f} %  "
       f"ask {float(m[3]):7.3f} ms  tell {1e3 * float(m[4]) / s['trainings']:6.3f} ms  commit {1e3 * float(m[6]) / s['trainings']:6.3f} ms  "
