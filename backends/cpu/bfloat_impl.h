@@ -199,6 +199,38 @@ CPU_INLINE void bfloat_two_by_two(const struct cpu_tiles *t, float *sums) {
   _tile_stored(3, sums + 3 * CPU_TILE_FLOATS, LINE);
 }
 
+/* One row of A's tiles by four columns of B's: sums 0 to 3, A 4, B 5. */
+CPU_INLINE void bfloat_one_by_four(const struct cpu_tiles *t, float *sums) {
+  enum { LINE = sizeof(float) * CPU_TILE };
+  const float *a = t->a, *b = t->b;
+  if (t->starts) {
+    _tile_loadd(0, sums, LINE);
+    _tile_loadd(1, sums + CPU_TILE_FLOATS, LINE);
+    _tile_loadd(2, sums + 2 * CPU_TILE_FLOATS, LINE);
+    _tile_loadd(3, sums + 3 * CPU_TILE_FLOATS, LINE);
+  } else {
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_zero(2);
+    _tile_zero(3);
+  }
+  for (size_t k = 0; k < t->depth; k++, a += CPU_TILE_FLOATS, b += CPU_TILE_FLOATS) {
+    _tile_loadd(4, a, LINE);
+    _tile_loadd(5, b, LINE);
+    _tile_dpbf16ps(0, 4, 5);
+    _tile_loadd(5, b + t->b_next, LINE);
+    _tile_dpbf16ps(1, 4, 5);
+    _tile_loadd(5, b + 2 * t->b_next, LINE);
+    _tile_dpbf16ps(2, 4, 5);
+    _tile_loadd(5, b + 3 * t->b_next, LINE);
+    _tile_dpbf16ps(3, 4, 5);
+  }
+  _tile_stored(0, sums, LINE);
+  _tile_stored(1, sums + CPU_TILE_FLOATS, LINE);
+  _tile_stored(2, sums + 2 * CPU_TILE_FLOATS, LINE);
+  _tile_stored(3, sums + 3 * CPU_TILE_FLOATS, LINE);
+}
+
 CPU_INLINE void bfloat_one(bool starts, const float *a, const float *b, size_t depth, float *sums) {
   enum { LINE = sizeof(float) * CPU_TILE };
   if (starts)
@@ -216,6 +248,10 @@ CPU_INLINE void bfloat_one(bool starts, const float *a, const float *b, size_t d
 CPU_INLINE void bfloat_tiles(const struct cpu_tiles *t, float *sums) {
   if (t->down == 2 && t->across == 2) {
     bfloat_two_by_two(t, sums);
+    return;
+  }
+  if (t->down == 1 && t->across == 4) {
+    bfloat_one_by_four(t, sums);
     return;
   }
   for (size_t i = 0; i < t->down; i++)
@@ -297,7 +333,7 @@ CPU_INLINE void bfloat_rows(const struct cpu_bfloat *w, size_t row, size_t colum
                     bfloat_least(k_end - k - d * 2 * CPU_TILE, 2 * CPU_TILE),
                     w->a + i * t.a_next + d * CPU_TILE_FLOATS);
   for (; column < end; column += t.across * CPU_TILE, t.b += t.across * t.b_next) {
-    t.across = end - column > CPU_TILE ? 2 : 1;
+    t.across = bfloat_least(bfloat_tiles_of(end - column, CPU_TILE), 4 / t.down);
     for (size_t n = 0; t.starts && n < t.down * t.across; n++) {
       const size_t i = n / t.across, j = n % t.across;
       bfloat_start(g, row + i * CPU_TILE, bfloat_least(left - i * CPU_TILE, CPU_TILE), column + j * CPU_TILE,
