@@ -151,7 +151,8 @@ static void show_folder(const json_t *folder) {
 
 static void show_machine(const json_t *facts) {
   const json_t *processor = json_object_get(facts, "processor"), *memory = json_object_get(facts, "memory"),
-               *plugins = json_object_get(facts, "plugins"), *broken = json_object_get(plugins, "broken");
+               *plugins = json_object_get(facts, "plugins"), *broken = json_object_get(plugins, "broken"),
+               *lacking = json_object_get(plugins, "lacking");
   size_t index;
   json_t *plugin;
   print_harmless(stdout, "tutti      %s (%s)\n", text_of(facts, "version"), text_of(facts, "build"));
@@ -161,13 +162,13 @@ static void show_machine(const json_t *facts) {
                  count_of(memory, "free_mib"));
   show_blas(json_object_get(facts, "blas"));
   show_folder(json_object_get(facts, "folder"));
-  print_harmless(stdout, "plugins    %lld found, %zu of them do not work", count_of(plugins, "found"),
-                 json_array_size(broken));
+  print_harmless(stdout, "plugins    %lld found, %zu of them broken, %zu without something that they need",
+                 count_of(plugins, "found"), json_array_size(broken), json_array_size(lacking));
   print_harmless(stdout, *text_of(plugins, "path") ? "; TUTTI_PLUGIN_PATH is %s\n" : "%s\n", text_of(plugins, "path"));
   json_array_foreach(broken, index, plugin)(void)
       print_harmless(stdout, "           %s: %s\n", text_of(plugin, "file"), text_of(plugin, "reason"));
-  json_array_foreach(json_object_get(plugins, "lacking"), index, plugin)(void) print_harmless(
-      stdout, "           %s lacks something here: %s\n", text_of(plugin, "file"), text_of(plugin, "reason"));
+  json_array_foreach(lacking, index, plugin)(void) print_harmless(stdout, "           %s lacks something here: %s\n",
+                                                                  text_of(plugin, "file"), text_of(plugin, "reason"));
   json_array_foreach(json_object_get(plugins, "shadowed"), index, plugin)(void) print_harmless(
       stdout, "           %s is not used: %s shadows it\n", text_of(plugin, "file"), text_of(plugin, "by"));
 }

@@ -303,8 +303,11 @@ void show_trials(const json_t *trials, FILE *out) {
     (void)snprintf(of, sizeof of, " of %lld", budget);
   if (json_object_get(trials, "pruned"))
     (void)snprintf(cut, sizeof cut, ", %lld pruned", (long long)json_integer_value(json_object_get(trials, "pruned")));
+  double time = number_of(trials, "time");
   if (done == 0 && budget > 0)
     (void)fprintf(out, "trials      %lld to train\n", budget);
+  else if (done == 0 && failed == 0 && time > 0)
+    (void)fprintf(out, "trials      as many as %g s allow\n", time);
   else
     (void)fprintf(out, "trials      %lld%s done, %lld failed%s\n", done, of, failed, cut);
   if (json_is_object(failure))
@@ -470,8 +473,12 @@ static void show_failures(const json_t *failures, FILE *out) {
       (void)fprintf(out, "            and %zu other reasons\n", json_array_size(failures) - SHOWN);
       return;
     }
-    (void)fprintf(out, "%s%lld failed: %s\n", index ? "            " : "failures    ",
+    long long others = (long long)json_integer_value(json_object_get(failure, "others"));
+    (void)fprintf(out, "%s%lld failed: %s", index ? "            " : "failures    ",
                   (long long)json_integer_value(json_object_get(failure, "count")), text_of(failure, "text"));
+    if (others > 0)
+      (void)fprintf(out, " (%lld of them with other numbers)", others);
+    (void)fprintf(out, "\n");
   }
 }
 

@@ -137,6 +137,8 @@ bool backend_cpu_tells_epistemic(const struct tutti_job *job) {
 void backend_cpu_say_diverged(const struct cpu_config *config, const struct tutti_epoch *epoch, const char *what,
                               double value, struct tutti_outcome *outcome) {
   char advice[80] = "are inputs, targets or initial weights very large?";
+  if (isnan(value))
+    value = (double)NAN; /* without a sign */
   if (config->optimiser != CPU_LBFGS)
     (void)snprintf(advice, sizeof advice, "lower the learning rate %g, or clip gradients", epoch->learning_rate);
   (void)snprintf(outcome->failure, sizeof outcome->failure, "diverged: %s is %g in epoch %u, after %llu steps; %s",

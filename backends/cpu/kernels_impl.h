@@ -57,8 +57,8 @@ enum {
   CPU_BFLOAT_PACK = CPU_BFLOAT_PACK_A + CPU_BFLOAT_DEPTH / 2 * CPU_BFLOAT_COLUMNS
 };
 
-/* sums[down][across][16][16] (+)= A B for one or two tiles down, and at most four in all; tiles along k lie side by side,
-   and those of the next row of A, or column of B, `next` floats on. */
+/* sums[down][across][16][16] (+)= A B for one or two tiles down, and at most four in all; tiles along k lie side by
+   side, and those of the next row of A, or column of B, `next` floats on. */
 struct cpu_tiles {
   bool starts; /* from what is in the sums */
   size_t down, across, depth;

@@ -4,6 +4,7 @@
 #include "record_impl.h"
 #include "run_impl.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -203,11 +204,24 @@ uint64_t tutti_history_best(const struct tutti_history *history) {
   return best;
 }
 
-/* A failure and how often it came. */
+/* A failure, how often it came, and how often with other numbers in its text, such as an epoch. */
 struct reason {
   const char *text;
-  size_t count;
+  size_t count, others;
 };
+
+static const char *behind_number(const char *text) { return text + strspn(text, "0123456789.e+-"); }
+
+static bool are_alike(const char *one, const char *other) {
+  while (*one && *other) {
+    bool numbers = isdigit((unsigned char)*one) && isdigit((unsigned char)*other);
+    if (!numbers && *one != *other)
+      return false;
+    one = numbers ? behind_number(one) : one + 1;
+    other = numbers ? behind_number(other) : other + 1;
+  }
+  return *one == *other;
+}
 
 static int by_count(const void *a, const void *b) {
   const struct reason *x = a, *y = b;
@@ -216,7 +230,8 @@ static int by_count(const void *a, const void *b) {
   return strcmp(x->text, y->text);
 }
 
-/* The reasons of all failures, most frequent first; free with tutti_free. */
+/* The reasons of all failures, most frequent first; those that differ by numbers alone are one. Free with
+   tutti_free. */
 static enum tutti_status find_reasons(tutti_context *context, const struct tutti_history *history,
                                       struct reason **reasons, size_t *kinds) {
   *kinds = 0;
@@ -226,11 +241,12 @@ static enum tutti_status find_reasons(tutti_context *context, const struct tutti
     size_t k = 0;
     if (!failure)
       continue;
-    while (k < *kinds && strcmp((*reasons)[k].text, failure) != 0)
+    while (k < *kinds && !are_alike((*reasons)[k].text, failure))
       k++;
     if (k == *kinds)
       (*reasons)[(*kinds)++].text = failure;
     (*reasons)[k].count++;
+    (*reasons)[k].others += strcmp((*reasons)[k].text, failure) != 0;
   }
   if (*kinds > 1)
     qsort(*reasons, *kinds, sizeof **reasons, by_count);
@@ -244,8 +260,8 @@ enum tutti_status tutti_history_failures(tutti_context *context, const struct tu
   TUTTI_TRY(context, find_reasons(context, history, &reasons, &kinds));
   *failures = json_array();
   for (size_t k = 0; k < kinds; k++)
-    (void)json_array_append_new(
-        *failures, json_pack("{s:I, s:s}", "count", (json_int_t)reasons[k].count, "text", reasons[k].text));
+    (void)json_array_append_new(*failures, json_pack("{s:I, s:I, s:s}", "count", (json_int_t)reasons[k].count, "others",
+                                                     (json_int_t)reasons[k].others, "text", reasons[k].text));
   tutti_free(reasons);
   return TUTTI_OK;
 }
@@ -287,9 +303,13 @@ static enum tutti_status list_failures(tutti_context *context, const struct tutt
   size_t kinds, used = 0;
   TUTTI_TRY(context, find_reasons(context, history, &reasons, &kinds));
   enum tutti_status status = tutti_alloc(context, SIZE, 1, text);
-  for (size_t k = 0; status == TUTTI_OK && k < kinds && k < SHOWN && used < SIZE; k++)
-    used += (size_t)snprintf(*text + used, SIZE - used, "%s%zu trial%s: %s", k ? "; " : "", reasons[k].count,
-                             reasons[k].count == 1 ? "" : "s", reasons[k].text);
+  for (size_t k = 0; status == TUTTI_OK && k < kinds && k < SHOWN && used < SIZE; k++) {
+    const struct reason *reason = &reasons[k];
+    used += (size_t)snprintf(*text + used, SIZE - used, "%s%zu trial%s: %s", k ? "; " : "", reason->count,
+                             reason->count == 1 ? "" : "s", reason->text);
+    if (reason->others > 0 && used < SIZE)
+      used += (size_t)snprintf(*text + used, SIZE - used, " (%zu of them with other numbers)", reason->others);
+  }
   if (status == TUTTI_OK && kinds > SHOWN && used < SIZE)
     (void)snprintf(*text + used, SIZE - used, "; and %zu other reasons", kinds - SHOWN);
   tutti_free(reasons);

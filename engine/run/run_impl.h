@@ -222,7 +222,8 @@ TUTTI_NODISCARD enum tutti_status tutti_history_finished(tutti_context *context,
 /* How many trials have the architecture and the hyperparameters of an earlier one. */
 TUTTI_NODISCARD enum tutti_status tutti_history_repeats(tutti_context *context, const struct tutti_history *history,
                                                         uint64_t *repeats);
-/* How often trials failed, and why: [{"count", "text"}], most frequent first. The caller ends it with json_decref. */
+/* How often trials failed, and why: [{"count", "others", "text"}], most frequent first, where texts that differ by
+   numbers alone count as one, and `others` of them have other numbers than this one. The caller ends it with json_decref. */
 TUTTI_NODISCARD enum tutti_status tutti_history_failures(tutti_context *context, const struct tutti_history *history,
                                                          struct json_t **failures);
 /* TUTTI_ERROR_NUMERIC: none of these trials finished, so there is nothing to choose an ensemble from; the message says

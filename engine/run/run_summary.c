@@ -64,11 +64,13 @@ static const char *calibrator_of(const struct tutti_experiment *experiment, cons
   return fitted ? fitted : json_is_object(ensemble) ? "none" : plugin_of(experiment, "calibrator");
 }
 
-/* {"budget", "done", "failed"}; "pruned", if some were; with "failure", what the first failed trial says, if one
-   failed. */
+/* {"budget", "done", "failed"}; "time", if the run has one; "pruned", if some were; with "failure", what the first
+   failed trial says, if one failed. */
 static json_t *trials_of(const struct tutti_run_config *run, const struct tutti_history *history) {
   json_t *trials = json_pack("{s:I, s:I, s:I}", "budget", (json_int_t)run->budget, "done", (json_int_t)history->done,
                              "failed", (json_int_t)history->failed);
+  if (isfinite(run->time))
+    (void)json_object_set_new(trials, "time", json_real(run->time));
   if (history->pruned > 0)
     (void)json_object_set_new(trials, "pruned", json_integer((json_int_t)history->pruned));
   for (uint64_t i = 0; i < history->asked; i++)

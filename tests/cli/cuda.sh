@@ -73,7 +73,7 @@ if ! on_device; then
   expect_err "CUDA_LAUNCH_BLOCKING is set"
   TUTTI_EMULATED_DEVICES=0 tutti doctor
   expect_code 0
-  expect_out "backend-cuda.so lacks something here: " "no CUDA device" "0 of them do not work"
+  expect_out "backend-cuda.so lacks something here: " "no CUDA device" "0 of them broken, 1 without something that they need"
 fi
 
 # Ops that it lacks are named.

@@ -44,7 +44,7 @@ expect_usage_error "expected KIND/NAME"
 
 tutti doctor
 expect_code 0
-expect_out processor memory BLAS "journal mode" "0 of them do not work"
+expect_out processor memory BLAS "journal mode" "0 of them broken"
 tutti doctor --json
 expect_code 0
 expect_json 0 plugins broken
@@ -76,7 +76,7 @@ tutti list --json
 expect_code 0
 tutti doctor
 expect_code 1
-expect_out "2 of them do not work" "backend-broken.so: "
+expect_out "2 of them broken" "backend-broken.so: "
 tutti doctor --json
 expect_code 1
 expect_json 2 plugins broken
@@ -107,7 +107,7 @@ export TUTTI_PLUGIN_PATH=$good:$folder/broken
 tutti inspect backend/cpu --verbose
 expect_err "$good/backend-cpu.so shadows $folder/broken/backend-cpu.so"
 tutti doctor
-expect_out "$folder/broken/backend-cpu.so is not used: $good/backend-cpu.so shadows it" "2 of them do not work"
+expect_out "$folder/broken/backend-cpu.so is not used: $good/backend-cpu.so shadows it" "2 of them broken"
 tutti doctor --json
 expect_json 1 plugins shadowed
 expect_json "$good/backend-cpu.so" plugins shadowed 0 by

@@ -38,6 +38,9 @@ true_that() { # EXPRESSION OF AWK, WHAT
   awk "BEGIN { exit !($1) }" || complain "expected $2: $1"
 }
 
+tutti run time.ini --out timed --dry-run
+expect_code 0
+expect_out "trials      as many as 3 s allow"
 # The time alone ends it. Nothing that is recorded came later than a twentieth after it, but for the machine's own delays.
 tutti run time.ini --out timed --workers 1
 expect_code 0

@@ -582,6 +582,32 @@ static void other_data_are_refused(void **state) {
   assert_non_null(strstr(tutti_error_message(simulated_context), "the data have changed"));
 }
 
+static void failures_that_differ_by_numbers_are_one(void **state) {
+  (void)state;
+  static char *const texts[] = {
+      "the loss is inf in epoch 3, after 1e+02 steps", NULL,
+      "the loss is nan in epoch 3, after 100 steps",   "the loss is inf in epoch 12, after 7 steps",
+      "the loss is inf in epoch 3, after 1e+02 steps", "the loss is inf in epoch 3"};
+  struct tutti_record records[6] = {0};
+  struct tutti_history history = {.records = records, .asked = 6, .done = 6, .failed = 5};
+  json_t *failures;
+  tutti_context *context;
+  assert_int_equal(tutti_context_create(&context), TUTTI_OK);
+  for (size_t i = 0; i < 6; i++)
+    records[i].failure = texts[i];
+  assert_int_equal(tutti_history_failures(context, &history, &failures), TUTTI_OK);
+  json_t *expected =
+      json_pack("[{s:i, s:i, s:s}, {s:i, s:i, s:s}, {s:i, s:i, s:s}]", "count", 3, "others", 1, "text", texts[0],
+                "count", 1, "others", 0, "text", texts[5], "count", 1, "others", 0, "text", texts[2]);
+  assert_true(json_equal(failures, expected));
+  assert_int_equal(tutti_history_nothing(context, &history), TUTTI_ERROR_NUMERIC);
+  assert_non_null(strstr(tutti_error_message(context), "3 trials: the loss is inf in epoch 3, after 1e+02 steps (1 of "
+                                                       "them with other numbers); 1 trial: "));
+  json_decref(expected);
+  json_decref(failures);
+  tutti_context_destroy(context);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, simulated_end)
   const struct CMUnitTest tests[] = {
@@ -606,6 +632,7 @@ int main(void) {
       TEST(every_finished_trial_may_be_a_member),
       TEST(a_torn_file_is_made_again_and_told_once),
       TEST(other_data_are_refused),
+      TEST(failures_that_differ_by_numbers_are_one),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
