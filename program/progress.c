@@ -72,6 +72,7 @@ void progress_show(void *argument, const struct tutti_run_progress *run) {
   struct progress *progress = argument;
   char text[256];
   bool last = run->phase == TUTTI_PHASE_SELECT;
+  progress->launched = run->launched;
   if (progress->quiet || run->phase == TUTTI_PHASE_DONE)
     return;
   describe(run, text, sizeof text);

@@ -6,9 +6,10 @@
 
 struct progress {
   bool terminal, colour, quiet;
-  double shown; /* seconds of the run at the last line */
-  double next;  /* plain lines: time of the next one */
-  bool drawn;   /* there is a bar on the current line */
+  double shown;  /* seconds of the run at the last line */
+  double next;   /* plain lines: time of the next one */
+  bool drawn;    /* there is a bar on the current line */
+  bool launched; /* as the run says */
 };
 void progress_begin(struct progress *progress, bool quiet);
 /* A tutti_run_options.progress; the argument is the struct. */

@@ -14,14 +14,15 @@ static void show_end(const json_t *summary, const void *directory, FILE *out) {
   (void)fprintf(out, "\nEverything is in %s\n", (const char *)directory);
 }
 
-/* A line that says how to go on with an unfinished run; NULL if memory runs out. Free with tutti_free. */
-static char *how_to_resume(tutti_context *context, const char *command, const char *directory) {
+/* A line that says how to go on with an unfinished run, launched by others or not; NULL if memory runs out. Free with
+   tutti_free. */
+static char *how_to_resume(tutti_context *context, const char *command, const char *directory, bool launched) {
   char *recipe, *text = NULL;
   if (tutti_run_file_path(context, directory, TUTTI_RUN_FILE_RECIPE, &recipe) != TUTTI_OK)
     return NULL;
   if (tutti_format(context, &text,
-                   "tutti: nothing that was recorded is lost; resume with: tutti %s %s --out %s --resume\n", command,
-                   recipe, directory) != TUTTI_OK)
+                   "tutti: nothing that was recorded is lost; resume with%s: tutti %s %s --out %s --resume\n",
+                   launched ? " the same launcher (mpirun, srun)" : "", command, recipe, directory) != TUTTI_OK)
     text = NULL;
   tutti_free(recipe);
   return text;
@@ -44,7 +45,7 @@ static bool is_passing(enum tutti_status status) {
 
 static int train(tutti_context *context, const char *command, tutti_recipe *recipe,
                  const struct training_options *options, const char *directory) {
-  char program[4096], *summary = NULL, *hint = how_to_resume(context, command, directory);
+  char program[4096], *summary = NULL, *hint = how_to_resume(context, command, directory, false);
   struct progress progress;
   const struct tutti_run_options how = {.size = sizeof how,
                                         .directory = directory,
@@ -59,6 +60,8 @@ static int train(tutti_context *context, const char *command, tutti_recipe *reci
   progress_end(&progress);
   if (status != TUTTI_OK) {
     int code = fail(context, status);
+    tutti_free(hint);
+    hint = how_to_resume(context, command, directory, progress.launched);
     if (hint && is_passing(status) && can_resume(context, directory))
       put_plain(hint, strlen(hint), stderr);
     tutti_free(hint);

@@ -387,6 +387,7 @@ enum tutti_status tutti_run(tutti_context *context, tutti_recipe *recipe, const 
                                                  .time = manager.run->time,
                                                  .best_loss = NAN,
                                                  .best_trial = TUTTI_NO_TRIAL,
+                                                 .launched = manager.ranks != NULL,
                                                  .loss = tutti_loss_names()[manager.experiment->loss]};
   offer_pool(&manager);
   TUTTI_TRY_OUT(context, tutti_experiment_check(context, manager.experiment));

@@ -53,6 +53,7 @@ struct tutti_run_progress {
   uint64_t pruned;  /* of `done` */
   double time;      /* what the run may take, and has taken, over all its sessions; infinity: it has no limit */
   double worked;
+  bool launched; /* others have started this process, and agents beside it, as mpirun does */
 };
 
 struct tutti_run_options {

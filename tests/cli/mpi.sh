@@ -242,9 +242,9 @@ pid_of() {
   done | head -n 1
 }
 worker_of() { pgrep -f " worker $1\$" | head -n 1; }
-# strike WHAT DIRECTORY: begin a run, and kill a part of it when some trials are done.
+# strike WHAT DIRECTORY: begin a run, and kill a part of it when some trials are done, or tell all to end.
 strike() {
-  local victim='' done=0 tries=0
+  local victim='' done=0 tries=0 signal=KILL
   ranks 3 run function.ini --out "$2" --quiet &
   local job=$!
   while [ "${done:-0}" -lt 8 ] && [ $((tries += 1)) -lt 300 ]; do
@@ -256,10 +256,12 @@ strike() {
     worker) victim=$(worker_of "$2") ;;
     agent) victim=$(pid_of 2 "$2") ;;
     manager) victim=$(pid_of 0 "$2") ;;
+    all) victim="$(pid_of 0 "$2") $(pid_of 1 "$2") $(pid_of 2 "$2")" signal=TERM ;;
   esac
   what="kill the $1"
   checks=$((checks + 1))
-  if [ -n "$victim" ]; then kill -KILL "$victim"; else complain "expected to find the $1"; fi
+  # shellcheck disable=SC2086 # several
+  if [ -n "$victim" ]; then kill -$signal $victim; else complain "expected to find the $1"; fi
   wait $job
 }
 
@@ -275,8 +277,14 @@ expect_absent m/summary.json
 tutti run function.ini --out m --resume --quiet --workers 2
 expect_code 0
 same plain/summary.json m/summary.json
+# As SLURM does it before the time is over.
+strike all t
+expect_err 'resume with the same launcher (mpirun, srun): tutti run t/recipe.ini --out t --resume'
+ranks 3 run t/recipe.ini --out t --resume --quiet
+expect_code 0
+same plain/summary.json t/summary.json
 checks=$((checks + 1))
-for name in w a m; do
+for name in w a m t; do
   ! pgrep -f " worker $name\$" >/dev/null || complain "expected that no worker of $name is left"
 done
 finish
