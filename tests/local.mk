@@ -433,6 +433,7 @@ cli_tests += %D%/cli/formats.sh
 EXTRA_DIST += %D%/cli/export.py %D%/cli/export_run.py
 cli_tests += %D%/cli/report.sh
 EXTRA_DIST += %D%/cli/report.py
+cli_tests += %D%/cli/report-browser.sh
 cli_tests += %D%/cli/fidelity.sh
 cli_tests += %D%/cli/completion.sh
 cli_tests += %D%/cli/help.sh

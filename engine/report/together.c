@@ -48,8 +48,10 @@ static const struct report_chart results = {
 static const struct report_chart standings = {
     .name = "standings",
     .title = "Who is ahead",
-    .text = "Runs that differ in their seeds alone count as one variant: its mean, with one standard error. Where bars "
-            "reach over each other, the difference may be chance; tutti compare has the tests."};
+    .text =
+        "Runs that differ in their seeds alone count as one variant: its mean, with one standard error, or on several "
+        "data sets its mean rank. Where bars reach over each other, the difference may be chance; tutti compare has "
+        "the tests."};
 
 /* Lines of the best loss so far; runs that minimise another loss would not be comparable, and have no line. */
 static enum tutti_status draw_searches(const struct report_page *page, struct report_figure *figure) {
@@ -124,31 +126,50 @@ static enum tutti_status name_variant(tutti_context *context, const json_t *vari
   return tutti_text_take(&out, name);
 }
 
+/* On several data sets, whose figures have nothing to do with each other, variants are ranked, and each set has a
+   column. */
 static enum tutti_status put_standing(tutti_context *context, const json_t *comparison, const json_t *metric,
                                       struct report_figure *figure) {
-  const json_t *variants = json_object_get(comparison, "variants"), *variant;
-  size_t index, count = json_array_size(variants), number = figure->table_count;
+  const json_t *variants = json_object_get(comparison, "variants"), *variant,
+               *sets = json_object_get(comparison, "data_sets"), *of_set;
+  size_t index, set, count = json_array_size(variants), number = figure->table_count;
+  bool several = json_array_size(sets) > 1;
+  const char *name = json_string_value(json_object_get(metric, "name"));
   struct tutti_table *table =
-      tutti_figure_table(figure, "variant", "place", "runs", json_string_value(json_object_get(metric, "name")),
-                         "standard error", "mean rank", NULL);
+      tutti_figure_table(figure, "variant", "place", "runs", "mean rank", several ? NULL : name, NULL);
   struct tutti_plot *plot = tutti_figure_plot(figure, 460, 100 + 24 * (int)(count < 40 ? count : 40));
+  if (several)
+    json_array_foreach(sets, set, of_set) tutti_table_column(table, json_string_value(json_object_get(of_set, "name")));
+  else
+    tutti_table_column(table, "standard error");
   tutti_plot_set(plot, "unset key\nset ytics scale 0 ()\nset yrange [%g:-0.6]\nset xtics rotate by -30\nset rmargin 5",
                  (double)count - 0.4);
-  tutti_plot_text(plot, "xlabel", json_string_value(json_object_get(metric, "name")));
+  char label[128];
+  (void)snprintf(label, sizeof label, "%s%s", several ? "mean rank in " : "", name);
+  tutti_plot_text(plot, "xlabel", label);
   json_array_foreach(variants, index, variant) {
     const json_t *placing = json_array_get(json_object_get(metric, "placings"), index);
-    char *name;
-    TUTTI_TRY(context, name_variant(context, variant, &name));
-    tutti_table_put_text(table, name);
-    tutti_plot_tick(plot, 'y', (double)index, name);
-    tutti_free(name);
+    char *settings;
+    TUTTI_TRY(context, name_variant(context, variant, &settings));
+    tutti_table_put_text(table, settings);
+    tutti_plot_tick(plot, 'y', (double)index, settings);
+    tutti_free(settings);
     double error = tutti_report_number(placing, "error");
     const double numbers[] = {(double)index, tutti_report_number(placing, "count"),
-                              tutti_report_number(placing, "mean"), isfinite(error) ? error : 0,
                               tutti_report_number(placing, "rank")};
-    tutti_table_put_all(table, 5, numbers);
+    tutti_table_put_all(table, 3, numbers);
+    if (several) {
+      json_array_foreach(json_object_get(metric, "data_sets"), set, of_set)
+          tutti_table_put(table, tutti_report_number(json_array_get(of_set, index), "mean"));
+    } else {
+      tutti_table_put(table, tutti_report_number(placing, "mean"));
+      tutti_table_put(table, isfinite(error) ? error : 0);
+    }
   }
-  tutti_plot_series(plot, number, "4:2:5", "xerrorbars pt 7 ps 0.7 lw 1.5", 0, NULL);
+  if (several)
+    tutti_plot_series(plot, number, "4:2", "points pt 7 ps 0.7", 0, NULL);
+  else
+    tutti_plot_series(plot, number, "5:2:6", "xerrorbars pt 7 ps 0.7 lw 1.5", 0, NULL);
   return TUTTI_OK;
 }
 
@@ -167,6 +188,11 @@ static enum tutti_status draw_standings(tutti_context *context, const struct rep
   TUTTI_TRY(context, status);
   comparison = json_loads(text, 0, NULL);
   tutti_free(text);
+  size_t sets = json_array_size(json_object_get(comparison, "data_sets"));
+  if (sets > 1 && json_array_size(json_object_get(comparison, "variants")) == 1) {
+    json_decref(comparison);
+    return tutti_figure_missing(figure, "The runs differ in their data alone, %zu sets: none can be ahead.", sets);
+  }
   json_array_foreach(json_object_get(comparison, "metrics"), index, metric) {
     const char *name = json_string_value(json_object_get(metric, "name"));
     if (status == TUTTI_OK && name && figure->plot_count < MOST_METRICS &&

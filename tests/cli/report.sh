@@ -109,6 +109,26 @@ expect_code 0
 expect_out "2 runs"
 expect_page both.html
 expect_in both.html "2 runs, side by side" "<h4>small</h4>" "<h4>classes</h4>" "The searches"
+# Figures of several data sets have no mean.
+awk -F, -v OFS=, 'NR > 1 { $4 = 1000 + 100 * $4 } { print }' table.csv >large.csv
+tutti ablate small.ini --swap data.path=table.csv,large.csv --out data --quiet
+expect_code 0
+tutti report data --to data.html
+expect_code 0
+expect_in data.html "The runs differ in their data alone, 2 sets: none can be ahead."
+tutti ablate small.ini --swap data.path=table.csv,large.csv --swap selector.size=1,3 --out sizes --quiet
+expect_code 0
+tutti report sizes --to sizes.html
+expect_code 0
+expect_page sizes.html
+tutti compare sizes --json
+cp out comparison.json
+expect_equal "ranks over data sets" "$(of_json comparison.json '["%g" % p["rank"] for m in j["metrics"] if m["name"] == "nll" for p in m["placings"]]')" \
+  "$(column sizes.html.csv/runs-standings.csv "mean rank")"
+for set in 0 1; do
+  expect_equal "means of a data set" "$(of_json comparison.json '[p["mean"] for m in j["metrics"] if m["name"] == "nll" for p in m["data_sets"]['$set']]')" \
+    "$(column sizes.html.csv/runs-standings.csv "$(of_json comparison.json '[j["data_sets"]['$set']["name"]]')")"
+done
 tutti ablate small.ini --swap selector.size=1,3 --seeds 2 --out ablation --quiet
 expect_code 0
 tutti report ablation --to ablation.html
