@@ -216,9 +216,10 @@ enum tutti_status tutti_rows_add_text(tutti_context *context, tutti_rows *rows, 
 enum tutti_status tutti_rows_add_cell(tutti_context *context, tutti_rows *rows, size_t column, const char *text) {
   double number;
   enum tutti_cell kind = tutti_cell_read(text, &number);
+  bool zero = text[0] == '0' && text[1] >= '0' && text[1] <= '9';
   TUTTI_TRY(context, extend(context, rows, column, 1));
   struct tutti_cells *cells = &rows->cells[column];
-  if (kind != TUTTI_CELL_NUMBER && *text)
+  if ((kind != TUTTI_CELL_NUMBER && *text) || zero)
     TUTTI_TRY(context, keep_text(context, rows, cells, text));
   add(cells, kind, number);
   return TUTTI_OK;

@@ -89,7 +89,9 @@ bool tutti_date_read_cell(const char *format, const tutti_rows *table, size_t ro
     return tutti_date_read(format, tutti_rows_text(table, row, column), days, has_time);
   if (cell != TUTTI_CELL_NUMBER || *format == '\0')
     return false;
-  const char *text = tutti_category_of(table, row, column, digits);
+  const char *zeros = tutti_rows_text(table, row, column), *text = zeros;
+  if (!*zeros)
+    text = tutti_category_of(table, row, column, digits);
   return is_written_so(format, text) && tutti_date_read(format, text, days, has_time);
 }
 

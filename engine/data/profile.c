@@ -31,6 +31,10 @@ static void count_cell(const char *date_format, bool named, const tutti_rows *ta
       profile->dates++;
     }
     profile->numbers++;
+    if (*tutti_rows_text(table, row, column)) {
+      profile->first_zero = profile->zeros ? profile->first_zero : row;
+      profile->zeros++;
+    }
     break;
   case TUTTI_CELL_TEXT:
     profile->first_text = profile->texts ? profile->first_text : row;

@@ -30,7 +30,9 @@ struct tutti_profile_column {
   enum tutti_content content;
   enum tutti_useless useless;
   size_t numbers, texts, dates, missing, infinite; /* dates are texts or numbers, too */
+  size_t zeros;                                    /* numbers with zeros before them, as codes have */
   size_t first_text, first_other;                  /* the row of the first text, and of the first that is no date */
+  size_t first_zero;                               /* and of the first number with zeros */
   double low, high, mean, deviation;               /* of numbers, or of the days of dates; NaN without */
   bool whole;                                      /* all numbers are whole */
   size_t levels;                                   /* different values: of texts, or of numbers */

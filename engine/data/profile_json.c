@@ -165,10 +165,11 @@ static bool is_called_id(const char *name) {
   return (mixed && !large) || (upper && !large) || (lower && !small && !large);
 }
 
-static void warn_of_input(const struct tutti_data_config *config, const struct tutti_profile_column *column,
-                          size_t rows, json_t *warnings) {
+static void warn_of_input(const struct tutti_data_config *config, const tutti_rows *table, size_t index,
+                          const struct tutti_profile_column *column, json_t *warnings) {
   enum { MANY = 50, FAR = 20 };
   bool texts = column->content == TUTTI_CONTENT_TEXTS && column->useless == TUTTI_USEFUL;
+  size_t rows = tutti_rows_count(table);
   size_t values = column->texts + column->numbers;
   bool named = column->content == TUTTI_CONTENT_NUMBERS && column->useless == TUTTI_USEFUL && column->whole &&
                column->levels == values && is_called_id(column->name);
@@ -184,6 +185,12 @@ static void warn_of_input(const struct tutti_data_config *config, const struct t
   else if (texts && column->levels > MANY && config->rare == 0 && config->most_categories == 0)
     warn(warnings, column, "%zu different texts in %zu rows become as many inputs; data.rare = 10 joins the rare ones",
          column->levels, rows);
+  if (column->content == TUTTI_CONTENT_NUMBERS && column->zeros > 0 && column->whole && column->role != ROLE_CATEGORIES)
+    warn(warnings, column,
+         "zeros before its numbers, as in %.40s (%zu of them), are those of codes, such as postcodes, and it is taken "
+         "as "
+         "numbers; data.categorical = %s takes it as categories",
+         tutti_rows_text(table, column->first_zero, index), column->zeros, column->name);
   double far = fmax(column->high - column->mean, column->mean - column->low) / column->deviation;
   if (column->content == TUTTI_CONTENT_NUMBERS && column->deviation > 0 && far > FAR)
     warn(warnings, column, "its values go from %g to %g with a standard deviation of %g: is the farthest a mistake?",
@@ -215,7 +222,7 @@ static void warn_of(const struct tutti_data_config *config, const tutti_rows *ta
   if (column->role == ROLE_TARGET)
     warn_of_target(config, column, warnings);
   else
-    warn_of_input(config, column, tutti_rows_count(table), warnings);
+    warn_of_input(config, table, index, column, warnings);
 }
 
 /* --- all columns --- */

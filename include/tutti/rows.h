@@ -106,8 +106,8 @@ TUTTI_API bool tutti_rows_task(const tutti_rows *rows, enum tutti_task_kind *tas
 TUTTI_API enum tutti_cell tutti_rows_cell(const tutti_rows *rows, size_t row, size_t column);
 /* The number of a cell, maybe infinite; NaN for other cells. */
 TUTTI_API double tutti_rows_number(const tutti_rows *rows, size_t row, size_t column);
-/* The text of a cell that holds no finite number, as it was handed over; "" if there was none. Borrowed until the next
-   one is added. */
+/* The text of a cell that holds no finite number, or one with zeros before it, as codes have: as it was handed over;
+   "" if there was none. Borrowed until the next one is added. */
 TUTTI_API const char *tutti_rows_text(const tutti_rows *rows, size_t row, size_t column);
 /* Why a row cannot be read, borrowed; NULL: it can. */
 TUTTI_API const char *tutti_rows_unread(const tutti_rows *rows, size_t row);

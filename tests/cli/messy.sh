@@ -141,7 +141,7 @@ for wrong in "sold = %m/%d/%Y, sold = %Y:column 'sold' is named twice" "y = %d:e
   expect_code 2
   expect_err "${wrong#*:}"
 done
-# Numbers are dates where a format is given, and only if it writes them so: leading zeros are lost.
+# Numbers are dates where a format is given, and only if it writes them so, with the zeros before them.
 awk 'BEGIN { print "day;back;year;y"; for (i = 0; i < 40; i++) printf "2024%02d%02d;%02d%02d2024;%d;%d\n", i % 12 + 1, i % 28 + 1, i % 28 + 1, i % 12 + 1, 1980 + i, i % 12 }' >compact.csv
 compact=(--set data.path=compact.csv --set data.target=y --set data.ignore=back --set "data.date_formats=day = %Y%m%d, year = %Y")
 tutti validate dates.ini "${compact[@]}" --set data.useless=ignore --json
@@ -157,9 +157,24 @@ printf 'day;year\n20241231;2001\n20241331;2001\n' >new.csv
 tutti predict compact new.csv
 expect_code 0
 expect_err "row 1, column 'day': expected a date, written as in the training data, found '20241331'" "1 of 2 rows"
-tutti validate dates.ini --set data.path=compact.csv --set data.target=y --set "data.date_formats=back = %d%m%Y"
+tutti validate dates.ini --set data.path=compact.csv --set data.target=y --set "data.date_formats=back = %d%m%Y" --json
+expect_code 0
+expect_json dates profile columns 1 content
+expect_json 19723.0 profile columns 1 min
+sed 's/;0\([0-9]\)/;\1/' compact.csv >stripped.csv
+tutti validate dates.ini --set data.path=stripped.csv --set data.target=y --set "data.date_formats=back = %d%m%Y"
 expect_code 2
 expect_err "row 0, column 'back': expected a date, written as %d%m%Y (data.date_formats), found '1012024'"
+
+# Zeros before numbers are those of codes, which is said, unless the column is one of categories or dates.
+awk 'BEGIN { print "zip,share,y"; for (i = 0; i < 40; i++) printf "%05d,0.%02d,%d\n", 8001 + 23091 * (i % 4), i, i % 7 }' >zips.csv
+tutti validate plain.ini --set data.path=zips.csv --set data.target=y
+expect_code 0
+expect_out "note: 'zip': zeros before its numbers, as in 08001 (10 of them), are those of codes" "data.categorical = zip takes it as categories"
+expect_not_in out "'share'"
+tutti validate plain.ini --set data.path=zips.csv --set data.target=y --set data.categorical=zip
+expect_code 0
+expect_not_in out "zeros before"
 
 # Dates in another order and decimal commas between commas are not guessed, but they are not passed over either.
 printf 'sold,built,when,area,y\n' >written.csv
