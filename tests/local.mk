@@ -97,6 +97,9 @@ EXTRA_%C%_unit_test_cuda_precision_DEPENDENCIES = %D%/cuda/backend-cuda.la
 %C%_unit_test_cuda_stream_SOURCES = %D%/unit/test_cuda_stream.c %D%/unit/cuda_sides.c %D%/unit/cuda_sides.h
 EXTRA_%C%_unit_test_cuda_DEPENDENCIES = %D%/cuda/backend-cuda.la
 EXTRA_%C%_unit_test_cuda_stream_DEPENDENCIES = %D%/cuda/backend-cuda.la
+unit_tests += %D%/unit/test_cuda_fault
+%C%_unit_test_cuda_fault_SOURCES = %D%/unit/test_cuda_fault.c %D%/unit/cuda_sides.c %D%/unit/cuda_sides.h
+EXTRA_%C%_unit_test_cuda_fault_DEPENDENCIES = %D%/cuda/backend-cuda.la
 # The emulation itself, with kernels that are wrong.
 %C%_unit_test_emulation_SOURCES = %D%/unit/test_emulation.c %D%/cuda/faulty.h %D%/cuda/races_without.c
 %C%_unit_test_emulation_CPPFLAGS = $(AM_CPPFLAGS)

@@ -4,7 +4,9 @@
 
 #include "races.h"
 
+#include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -396,9 +398,24 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   return error == cudaSuccess ? state_of_device() : error;
 }
 
+/* The kernels run on for a while, and fail before the question is answered. */
+static void come_late(void) {
+  static long questions;
+  const char *fault = getenv("TUTTI_EMULATED_FAULT");
+  const struct timespec tenth = {0, 100000000};
+  long late = setting("TUTTI_EMULATED_LATE", 0);
+  if (!fault || late == 0 || __atomic_load_n(&kernels, __ATOMIC_ACQUIRE) == 0 || ++questions != late)
+    return;
+  (void)nanosleep(&tenth, NULL);
+  (void)close(open(fault, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  while (__atomic_load_n(&kernels, __ATOMIC_ACQUIRE) > 0)
+    (void)sched_yield();
+}
+
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
   if (stream->captured)
     return cudaErrorStreamCaptureUnsupported;
+  come_late();
   (void)pthread_mutex_lock(&stream->lock);
   cudaError_t error = stream->first ? cudaErrorNotReady : stream->error;
   (void)pthread_mutex_unlock(&stream->lock);
