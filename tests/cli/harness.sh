@@ -29,7 +29,7 @@ expect_code() {
   [ "$code" -eq "$1" ] || complain "expected exit code $1"
 }
 
-# expect_error: the program ended with an error, whichever: a launcher of ranks has exit codes of its own.
+# expect_error: the program ended with an error, whichever.
 expect_error() {
   checks=$((checks + 1))
   [ "$code" -ne 0 ] || complain 'expected an error'
