@@ -127,13 +127,18 @@ static enum tutti_status read_durations(tutti_context *context, struct executor_
   const char *path = self->config->durations;
   char text[128], *rest;
   enum tutti_status status = TUTTI_OK;
+  if (!path[0] && self->config->deviation > 0 && self->config->mean == 0)
+    return TUTTI_FAIL(
+        context, TUTTI_ERROR_USAGE,
+        "[executor] deviation = %g: expected a mean above 0 beside it; with mean = 0 trainings take no time",
+        self->config->deviation);
   if (!path[0])
     return TUTTI_OK;
   FILE *file = fopen(path, "re");
   if (!file)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "[executor] durations: cannot read %s: %m", path);
   for (size_t line = 1; status == TUTTI_OK && fgets(text, sizeof text, file); line++) {
-    if (text[0] == '\n')
+    if (text[strspn(text, " \t\r\n")] == '\0')
       continue;
     double seconds = strtod(text, &rest);
     status = add_duration(context, self, path, line, rest == text ? NAN : seconds, rest);

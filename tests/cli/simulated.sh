@@ -23,7 +23,7 @@ for workers in 1 25; do
 done
 
 # Without a window to wait for, one worker is busy all the time; each training takes as long as the file says.
-printf '20\n\n40\n' >durations
+printf '20\r\n\r\n40\n' >durations
 tutti run function.ini --out file --workers 1 --quiet -v --set executor.plugin=simulated --set executor.durations=durations
 expect_code 0
 checks=$((checks + 1))
@@ -47,6 +47,9 @@ done=$("$json_value" out trials done 2>&1)
 checks=$((checks + 1))
 { [ "$done" -ge 50 ] && [ "$done" -le 63 ]; } || complain "expected about 60 trainings of a minute in an hour, found $done"
 
+tutti run function.ini --out bad --set executor.plugin=simulated --set executor.deviation=5
+expect_code 2
+expect_err 'deviation = 5: expected a mean above 0 beside it'
 echo 20 minutes >durations
 tutti run function.ini --out bad --set executor.plugin=simulated --set executor.durations=durations
 expect_code 2
