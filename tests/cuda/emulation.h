@@ -18,6 +18,8 @@ struct emulated_launch {
 void emulated_begin(void);
 /* Is the kernel that runs to fail now? */
 bool emulated_fault(void);
+/* Do all kernels that run wait for the host? */
+bool emulated_is_quiet(void);
 /* Run all threads of a launch to their end, in an order that follows from the seed. */
 cudaError_t emulated_run_grid(const struct emulated_launch *launch, uint64_t seed);
 

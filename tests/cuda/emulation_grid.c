@@ -40,7 +40,7 @@ struct grid {
   unsigned thread_count, *order, *met; /* met: scratch, of those at a barrier */
   uint64_t random;
   bool slept;
-  unsigned rounds;
+  unsigned rounds, asked; /* asked: rounds in which it only asked the host, one after the other */
 };
 
 static __thread struct grid_thread *running;
@@ -146,12 +146,26 @@ static unsigned run_round(struct grid *grid, unsigned *left) {
   return went;
 }
 
+/* Grids whose threads do something, and not only ask the host for an answer, again and again. */
+static long busy;
+enum { QUIET_ROUNDS = 100 };
+
+bool emulated_is_quiet(void) { return __atomic_load_n(&busy, __ATOMIC_ACQUIRE) == 0; }
+
+static void note_quiet(struct grid *grid, bool asks) {
+  bool was = grid->asked >= QUIET_ROUNDS;
+  grid->asked = !asks ? 0 : was ? grid->asked : grid->asked + 1;
+  if (was != (grid->asked >= QUIET_ROUNDS))
+    (void)__atomic_add_fetch(&busy, was ? 1 : -1, __ATOMIC_SEQ_CST);
+}
+
 /* The threads of a block wait for each other for ever: on a GPU this hangs. */
 static cudaError_t run_all(struct grid *grid) {
   unsigned left;
   do {
     grid->slept = false;
     unsigned went = run_round(grid, &left);
+    note_quiet(grid, grid->slept && went <= grid->launch->blocks);
     if (left > 0 && went == 0) {
       (void)fprintf(stderr, "emulated kernel %s: %u threads wait at barriers for others that never come\n",
                     grid->launch->kernel, left);
@@ -235,7 +249,10 @@ cudaError_t emulated_run_grid(const struct emulated_launch *launch, uint64_t see
   const struct races_launch watched = {launch->kernel, grid.thread_count, launch->threads, stack,
                                        (size_t)grid.thread_count * FIBER_STACK};
   races_begin(&watched);
+  (void)__atomic_add_fetch(&busy, 1, __ATOMIC_SEQ_CST);
   cudaError_t error = run_all(&grid);
+  note_quiet(&grid, false);
+  (void)__atomic_sub_fetch(&busy, 1, __ATOMIC_SEQ_CST);
   races_end();
   running = NULL;
 #if defined(__SSE__)
