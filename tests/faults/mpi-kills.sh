@@ -61,6 +61,9 @@ victim() {
   [ ${#others[@]} -eq 0 ] || echo "${others[RANDOM % ${#others[@]}]}"
 }
 
+# The result is two files, of which the second replaces the one before last of all.
+is_whole() { [ -e run/summary.json ] && [ ! -e run/ensemble.json.new ]; }
+
 declare -A struck=([worker]=0 [agent]=0 [manager]=0)
 shared=yes
 for ((killed = 0, round = 0; killed < kills && failures == 0; round++)); do
@@ -77,9 +80,9 @@ for ((killed = 0, round = 0; killed < kills && failures == 0; round++)); do
       killed=$((killed + 1))
     fi
     settle
-    [ ! -e run/summary.json ] || break
+    ! is_whole || break
   done
-  if [ ! -e run/summary.json ]; then
+  if ! is_whole; then
     begin "$recipe" run $shared
     settle
     expect_code 0
