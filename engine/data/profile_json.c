@@ -188,8 +188,7 @@ static void warn_of_input(const struct tutti_data_config *config, const tutti_ro
   if (column->content == TUTTI_CONTENT_NUMBERS && column->zeros > 0 && column->whole && column->role != ROLE_CATEGORIES)
     warn(warnings, column,
          "zeros before its numbers, as in %.40s (%zu of them), are those of codes, such as postcodes, and it is taken "
-         "as "
-         "numbers; data.categorical = %s takes it as categories",
+         "as numbers; data.categorical = %s takes it as categories",
          tutti_rows_text(table, column->first_zero, index), column->zeros, column->name);
   double far = fmax(column->high - column->mean, column->mean - column->low) / column->deviation;
   if (column->content == TUTTI_CONTENT_NUMBERS && column->deviation > 0 && far > FAR)

@@ -123,15 +123,19 @@ static enum tutti_status add_duration(tutti_context *context, struct executor_si
   return TUTTI_OK;
 }
 
+static enum tutti_status check_distribution(tutti_context *context, const struct executor_simulated_config *config) {
+  if (config->durations[0] || config->deviation == 0 || config->mean > 0)
+    return TUTTI_OK;
+  return TUTTI_FAIL(
+      context, TUTTI_ERROR_USAGE,
+      "[executor] deviation = %g: expected a mean above 0 beside it; with mean = 0 trainings take no time",
+      config->deviation);
+}
+
 static enum tutti_status read_durations(tutti_context *context, struct executor_simulated *self) {
   const char *path = self->config->durations;
   char text[128], *rest;
   enum tutti_status status = TUTTI_OK;
-  if (!path[0] && self->config->deviation > 0 && self->config->mean == 0)
-    return TUTTI_FAIL(
-        context, TUTTI_ERROR_USAGE,
-        "[executor] deviation = %g: expected a mean above 0 beside it; with mean = 0 trainings take no time",
-        self->config->deviation);
   if (!path[0])
     return TUTTI_OK;
   FILE *file = fopen(path, "re");
@@ -268,6 +272,7 @@ static enum tutti_status executor_create_simulated(tutti_context *context, const
   TUTTI_TRY_OUT(context, tutti_alloc(context, places, sizeof *simulated->idle, &simulated->idle));
   for (size_t i = places; i-- > 0;)
     simulated->idle[simulated->idle_count++] = (uint32_t)(i / simulated->setup.capacity);
+  TUTTI_TRY_OUT(context, check_distribution(context, simulated->config));
   TUTTI_TRY_OUT(context, read_durations(context, simulated));
   TUTTI_TRY_OUT(context, crew_create(context, &simulated->config->crew, &one, 0, NULL, &simulated->crew));
   *self = simulated;

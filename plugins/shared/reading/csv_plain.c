@@ -106,10 +106,10 @@ static const char *take_short(const char *text, double *number) {
 }
 #endif
 
-/* A number of at most 16 digits without an exponent, and without zeros before it, whose text would be lost. Its end;
-   NULL: it is not such a number. */
+/* A number of at most 16 digits without an exponent, and without zeros before it. Its end; NULL: it is not such a
+   number. */
 static const char *take_number(const char *text, double *number) {
-  if (text[0] == '0' && text[1] >= '0' && text[1] <= '9')
+  if (csv_has_zeros(text))
     return NULL;
 #ifdef __SSE2__
   const char *short_end = take_short(text, number);

@@ -205,10 +205,9 @@ static bool takes_plain_numbers(const struct table *table) {
 }
 
 static bool is_plain_number(const struct table *table, const char *text, double *number) {
-  bool digit = *text >= '0' && *text <= '9', may_be = digit || *text == '-' || *text == '+' || *text == '.';
-  if (text[0] == '0' && text[1] >= '0' && text[1] <= '9') /* the rows keep its text */
-    return false;
-  return may_be && takes_plain_numbers(table) && tutti_cell_read(text, number) == TUTTI_CELL_NUMBER;
+  bool may_be = (*text >= '0' && *text <= '9') || *text == '-' || *text == '+' || *text == '.';
+  return may_be && !csv_has_zeros(text) && takes_plain_numbers(table) &&
+         tutti_cell_read(text, number) == TUTTI_CELL_NUMBER;
 }
 
 static enum tutti_status end_run(const struct table *table, size_t column) {
