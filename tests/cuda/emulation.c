@@ -53,8 +53,8 @@ static void log_device(long device) {
 void emulated_begin(void) { log_device(visible(0, setting("TUTTI_EMULATED_DEVICES", 1))); }
 
 cudaError_t cudaGetDeviceCount(int *count) {
-  long all = setting("TUTTI_EMULATED_DEVICES", 1), devices = all;
-  for (devices = 0; all > 0 && visible(devices, all) >= 0;)
+  long all = setting("TUTTI_EMULATED_DEVICES", 1), devices = 0;
+  while (all > 0 && visible(devices, all) >= 0)
     devices++;
   devices = all < 0 ? all : devices;
   *count = devices > 0 ? (int)devices : 0;
