@@ -168,11 +168,10 @@ static void bfloat_tiles(const struct cpu_tiles *t, float *sums) {
 
 #else
 
-/* Registers: sums 0 to 3, A 4 and 5, B 6 and 7. */
-CPU_INLINE void bfloat_two_by_two(const struct cpu_tiles *t, float *sums) {
+/* Four sums, in registers 0 to 3. */
+CPU_INLINE void bfloat_begin_four(bool starts, const float *sums) {
   enum { LINE = sizeof(float) * CPU_TILE };
-  const float *a = t->a, *b = t->b;
-  if (t->starts) {
+  if (starts) {
     _tile_loadd(0, sums, LINE);
     _tile_loadd(1, sums + CPU_TILE_FLOATS, LINE);
     _tile_loadd(2, sums + 2 * CPU_TILE_FLOATS, LINE);
@@ -183,6 +182,20 @@ CPU_INLINE void bfloat_two_by_two(const struct cpu_tiles *t, float *sums) {
     _tile_zero(2);
     _tile_zero(3);
   }
+}
+CPU_INLINE void bfloat_end_four(float *sums) {
+  enum { LINE = sizeof(float) * CPU_TILE };
+  _tile_stored(0, sums, LINE);
+  _tile_stored(1, sums + CPU_TILE_FLOATS, LINE);
+  _tile_stored(2, sums + 2 * CPU_TILE_FLOATS, LINE);
+  _tile_stored(3, sums + 3 * CPU_TILE_FLOATS, LINE);
+}
+
+/* Two rows of A's tiles, registers 4 and 5, by two columns of B's, 6 and 7. */
+CPU_INLINE void bfloat_two_by_two(const struct cpu_tiles *t, float *sums) {
+  enum { LINE = sizeof(float) * CPU_TILE };
+  const float *a = t->a, *b = t->b;
+  bfloat_begin_four(t->starts, sums);
   for (size_t k = 0; k < t->depth; k++, a += CPU_TILE_FLOATS, b += CPU_TILE_FLOATS) {
     _tile_loadd(4, a, LINE);
     _tile_loadd(6, b, LINE);
@@ -193,27 +206,14 @@ CPU_INLINE void bfloat_two_by_two(const struct cpu_tiles *t, float *sums) {
     _tile_dpbf16ps(2, 5, 6);
     _tile_dpbf16ps(3, 5, 7);
   }
-  _tile_stored(0, sums, LINE);
-  _tile_stored(1, sums + CPU_TILE_FLOATS, LINE);
-  _tile_stored(2, sums + 2 * CPU_TILE_FLOATS, LINE);
-  _tile_stored(3, sums + 3 * CPU_TILE_FLOATS, LINE);
+  bfloat_end_four(sums);
 }
 
-/* One row of A's tiles by four columns of B's: sums 0 to 3, A 4, B 5. */
+/* One row of A's tiles, register 4, by four columns of B's, 5. */
 CPU_INLINE void bfloat_one_by_four(const struct cpu_tiles *t, float *sums) {
   enum { LINE = sizeof(float) * CPU_TILE };
   const float *a = t->a, *b = t->b;
-  if (t->starts) {
-    _tile_loadd(0, sums, LINE);
-    _tile_loadd(1, sums + CPU_TILE_FLOATS, LINE);
-    _tile_loadd(2, sums + 2 * CPU_TILE_FLOATS, LINE);
-    _tile_loadd(3, sums + 3 * CPU_TILE_FLOATS, LINE);
-  } else {
-    _tile_zero(0);
-    _tile_zero(1);
-    _tile_zero(2);
-    _tile_zero(3);
-  }
+  bfloat_begin_four(t->starts, sums);
   for (size_t k = 0; k < t->depth; k++, a += CPU_TILE_FLOATS, b += CPU_TILE_FLOATS) {
     _tile_loadd(4, a, LINE);
     _tile_loadd(5, b, LINE);
@@ -225,10 +225,7 @@ CPU_INLINE void bfloat_one_by_four(const struct cpu_tiles *t, float *sums) {
     _tile_loadd(5, b + 3 * t->b_next, LINE);
     _tile_dpbf16ps(3, 4, 5);
   }
-  _tile_stored(0, sums, LINE);
-  _tile_stored(1, sums + CPU_TILE_FLOATS, LINE);
-  _tile_stored(2, sums + 2 * CPU_TILE_FLOATS, LINE);
-  _tile_stored(3, sums + 3 * CPU_TILE_FLOATS, LINE);
+  bfloat_end_four(sums);
 }
 
 CPU_INLINE void bfloat_one(bool starts, const float *a, const float *b, size_t depth, float *sums) {

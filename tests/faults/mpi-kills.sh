@@ -61,7 +61,7 @@ victim() {
   [ ${#others[@]} -eq 0 ] || echo "${others[RANDOM % ${#others[@]}]}"
 }
 
-# The result is two files, of which the second replaces the one before last of all.
+# The new ensemble gets its name after summary.json is written: a run that was killed between the two is not whole.
 is_whole() { [ -e run/summary.json ] && [ ! -e run/ensemble.json.new ]; }
 
 declare -A struck=([worker]=0 [agent]=0 [manager]=0)
