@@ -331,17 +331,16 @@ CPU_INLINE void bfloat_rows(const struct cpu_bfloat *w, size_t row, size_t colum
                     w->a + i * t.a_next + d * CPU_TILE_FLOATS);
   for (; column < end; column += t.across * CPU_TILE, t.b += t.across * t.b_next) {
     t.across = bfloat_least(bfloat_tiles_of(end - column, CPU_TILE), 4 / t.down);
-    for (size_t n = 0; t.starts && n < t.down * t.across; n++) {
-      const size_t i = n / t.across, j = n % t.across;
-      bfloat_start(g, row + i * CPU_TILE, bfloat_least(left - i * CPU_TILE, CPU_TILE), column + j * CPU_TILE,
-                   sums + n * CPU_TILE_FLOATS);
-    }
+    float *tile = sums;
+    for (size_t i = 0; t.starts && i < t.down; i++)
+      for (size_t j = 0; j < t.across; j++, tile += CPU_TILE_FLOATS)
+        bfloat_start(g, row + i * CPU_TILE, bfloat_least(left - i * CPU_TILE, CPU_TILE), column + j * CPU_TILE, tile);
     bfloat_tiles(&t, sums);
-    for (size_t n = 0; n < t.down * t.across; n++) {
-      const size_t i = n / t.across, j = n % t.across;
-      bfloat_store(g, last, row + i * CPU_TILE, bfloat_least(left - i * CPU_TILE, CPU_TILE), column + j * CPU_TILE,
-                   sums + n * CPU_TILE_FLOATS);
-    }
+    tile = sums;
+    for (size_t i = 0; i < t.down; i++)
+      for (size_t j = 0; j < t.across; j++, tile += CPU_TILE_FLOATS)
+        bfloat_store(g, last, row + i * CPU_TILE, bfloat_least(left - i * CPU_TILE, CPU_TILE), column + j * CPU_TILE,
+                     tile);
   }
 }
 
