@@ -429,7 +429,7 @@ static void show_changes(const json_t *splits, FILE *out) {
 }
 
 /* "  worker 0   trial     12   epoch   40 of 100   loss 0.31234   2.1 s" */
-static void show_training(const json_t *one, FILE *out) {
+static void show_training(const json_t *one, const char *units, FILE *out) {
   long long epoch = (long long)json_integer_value(json_object_get(one, "epoch")),
             epochs = (long long)json_integer_value(json_object_get(one, "epochs"));
   const json_t *loss = json_object_get(one, "loss");
@@ -439,14 +439,16 @@ static void show_training(const json_t *one, FILE *out) {
   if (epochs > 0)
     (void)fprintf(out, "   epoch %4lld of %lld", epoch, epochs);
   if (json_is_number(loss))
-    (void)fprintf(out, "   validation loss %s", show_number(json_number_value(loss), buffer));
+    (void)fprintf(out, "   validation loss %s%s", show_number(json_number_value(loss), buffer), units);
   (void)fprintf(out, "   %.1f s\n", number_of(one, "seconds"));
 }
 
 /* What the workers of a run at work are at. */
-static void show_live(const json_t *live, FILE *out) {
-  const json_t *training = json_object_get(live, "training"), *time = json_object_get(live, "time"),
-               *left = json_object_get(live, "left"), *share = json_object_get(live, "utilisation");
+static void show_live(const json_t *status, FILE *out) {
+  const char *units = strcmp(text_of(status, "task"), "regression") == 0 ? " (standardised)" : "";
+  const json_t *live = json_object_get(status, "live"), *training = json_object_get(live, "training"),
+               *time = json_object_get(live, "time"), *left = json_object_get(live, "left"),
+               *share = json_object_get(live, "utilisation");
   size_t index;
   json_t *one;
   if (!json_is_object(live))
@@ -461,7 +463,7 @@ static void show_live(const json_t *live, FILE *out) {
   if (json_is_number(left))
     (void)fprintf(out, "; about %.0f s left", json_number_value(left));
   (void)fprintf(out, "\n");
-  json_array_foreach(training, index, one) show_training(one, out);
+  json_array_foreach(training, index, one) show_training(one, units, out);
 }
 
 static void show_failures(const json_t *failures, FILE *out) {
@@ -496,7 +498,7 @@ void show_watched(const json_t *status, FILE *out) {
   show_best(json_object_get(status, "best"), text_of(status, "loss"), out);
   show_failures(json_object_get(status, "failures"), out);
   show_repeats(status, out);
-  show_live(json_object_get(status, "live"), out);
+  show_live(status, out);
 }
 
 void show_status(const json_t *status, size_t shown, FILE *out) {
@@ -509,7 +511,7 @@ void show_status(const json_t *status, size_t shown, FILE *out) {
                 (long long)json_integer_value(json_object_get(status, "asked")), number_of(status, "training_seconds"));
   show_failures(json_object_get(status, "failures"), out);
   show_repeats(status, out);
-  show_live(json_object_get(status, "live"), out);
+  show_live(status, out);
   if (json_is_object(json_object_get(status, "builder_state")))
     show_facts("builder", json_object_get(status, "builder_state"), out);
   if (shown == 0 || count == 0)

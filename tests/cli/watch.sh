@@ -24,7 +24,7 @@ expect_json 2 live workers
 expect_json 1000000 live training 0 epochs
 tutti status live
 expect_code 0
-expect_out "running" "workers     2 of 2 at work" "trials/s" "worker 0" "worker 1" "of 1000000" "validation loss"
+expect_out "running" "workers     2 of 2 at work" "trials/s" "worker 0" "worker 1" "of 1000000" "validation loss" "(standardised)"
 
 # Anytime: an ensemble of what has ended, and its predictions.
 tutti select live --json
@@ -35,7 +35,7 @@ expect_code 0
 expect_out "mean" "epistemic"
 tutti predict live table.csv
 expect_code 2
-expect_err "live has no ensemble yet"
+expect_err "live has no ensemble yet: it is at work" "tutti select live --json > now.json" "--ensemble now.json"
 
 # Piped, --watch is plain text, one picture after the other, until the run stops.
 "$TUTTI_PROGRAM" status live --watch >watched.txt 2>watched.err </dev/null &
@@ -66,5 +66,8 @@ expect_not_in out '"utilisation"'
 echo '{"workers": ' >live/live.json
 tutti status live
 expect_code 0
+tutti predict live table.csv
+expect_code 2
+expect_err "live has no ensemble yet: finish the run with --resume"
 
 finish
