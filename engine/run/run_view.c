@@ -20,10 +20,11 @@ enum tutti_status tutti_view_ensemble(tutti_context *context, const tutti_view *
   if (!view->unnamed)
     TUTTI_TRY(context, tutti_run_read_ensemble(context, view->directory, text));
   if (!*text && tutti_run_is_locked(view->directory))
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                      "%s has no ensemble yet: it is at work; choose one of what is there with tutti select %s --json > "
-                      "now.json, and give it with --ensemble now.json",
-                      view->directory, view->directory);
+    return TUTTI_FAIL(
+        context, TUTTI_ERROR_USAGE,
+        "%s has no ensemble yet: it is at work; choose one of what is there with tutti select %s --json > "
+        "now.json, and give it with --ensemble now.json",
+        view->directory, view->directory);
   if (!*text)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "%s has no ensemble yet: finish the run with --resume, or choose one with tutti select",
