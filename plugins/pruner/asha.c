@@ -24,10 +24,12 @@ static const struct tutti_param pruner_asha_params[] = {
     TUTTI_INTEGER(struct pruner_asha_config, reduction, "4", 2, 1000,
                   "The best 1/reduction of the trials at a rung go on; each rung is so many times as high as the one "
                   "before (the paper's eta)."),
-    TUTTI_INTEGER(struct pruner_asha_config, min_epochs, "0", 0, 1e6,
-                  "No trial is pruned before (the paper's r). 0: a trial's epochs / reduction^2, "
-                  "so that there are two rungs; 1 where no trial's epochs are known.",
-                  .unit = "epochs"),
+    TUTTI_INTEGER(
+        struct pruner_asha_config, min_epochs, "0", 0, 1e6,
+        "No trial is pruned before (the paper's r). 0: a trial's epochs / reduction^2, "
+        "rounded down, but at least 1, so that trials of reduction^2 epochs and more have two rungs; 1 where no "
+        "trial's epochs are known.",
+        .unit = "epochs"),
     TUTTI_INTEGER(struct pruner_asha_config, early_stopping_rate, "0", 0, 30,
                   "So many rungs are left out at the bottom (the paper's s): the first is at min_epochs x "
                   "reduction^early_stopping_rate."),
@@ -116,31 +118,35 @@ static enum tutti_status pruner_create_asha(tutti_context *context, const void *
   return TUTTI_OK;
 }
 
+/* A trial that comes to a rung as one of n is among the best n / eta, rounded down, but the best of all goes on even
+   where these are none: it cannot wait until more have come. */
+static size_t places_asha(const struct pruner_asha *self, size_t n) {
+  size_t best = n / (size_t)self->config->reduction;
+  return best > 0 ? best : 1;
+}
+
 static enum tutti_status pruner_tell_asha(void *instance, tutti_context *context, const struct tutti_curve *curve) {
   struct pruner_asha *self = instance;
   const double *losses = ladder_losses_of(self->config->losses, curve);
   for (size_t i = 0; losses && i < self->count && self->rungs[i].epoch <= curve->epochs; i++) {
     enum tutti_measure measure = (enum tutti_measure)self->config->measure;
     double loss = tutti_measure_of(measure, self->rungs[i].epoch, losses);
-    TUTTI_TRY(context, ladder_insert(context, &self->rungs[i], loss));
+    TUTTI_TRY(context, ladder_insert(context, &self->rungs[i], loss, places_asha(self, self->rungs[i].count + 2)));
   }
   return TUTTI_OK;
 }
 
-/* A trial that comes to a rung as one of n is among the best n / eta, rounded down, but the best of all goes on even
-   where these are none: it cannot wait until more have come. */
 static enum tutti_status pruner_rule_asha(void *instance, tutti_context *context, uint64_t trial, tutti_rule *rule) {
   struct pruner_asha *self = instance;
   (void)trial;
   for (size_t i = 0; i < self->count; i++) {
     const struct ladder_rung *rung = &self->rungs[i];
-    size_t best = (rung->count + 1) / (size_t)self->config->reduction;
     if (rung->count == 0 || rung->count < (size_t)self->config->warmup)
       continue;
     struct tutti_rung own = {.size = sizeof own,
                              .epoch = rung->epoch,
                              .measure = (enum tutti_measure)self->config->measure,
-                             .threshold = rung->losses[best > 0 ? best - 1 : 0],
+                             .threshold = ladder_cut(rung),
                              .training = self->config->losses == LADDER_TRAINING};
     TUTTI_TRY(context, tutti_rule_add(context, rule, &own));
   }

@@ -1,4 +1,4 @@
-/* ladder.c - losses in order: a new one is put into its place, which costs a search and a shift. */
+/* ladder.c - a quantile of losses that come one by one: two heaps, with what is below it and what is above. */
 #include "ladder.h"
 
 #include <inttypes.h>
@@ -20,47 +20,77 @@ const double *ladder_losses_of(int losses, const struct tutti_curve *curve) {
   return losses == LADDER_TRAINING ? curve->training : curve->losses;
 }
 
-static enum tutti_status reserve_losses(tutti_context *context, struct ladder_rung *rung, size_t count) {
-  if (count <= rung->room)
-    return TUTTI_OK;
-  size_t room = count * 2 + 16;
-  TUTTI_TRY(context, tutti_realloc(context, rung->count, room, sizeof *rung->losses, &rung->losses));
-  rung->room = room;
+static enum tutti_status push(tutti_context *context, struct ladder_heap *heap, double value) {
+  if (heap->count == heap->room) {
+    size_t room = heap->room * 2 + 16;
+    TUTTI_TRY(context, tutti_realloc(context, heap->room, room, sizeof *heap->values, &heap->values));
+    heap->room = room;
+  }
+  size_t at = heap->count++;
+  for (; at > 0 && heap->values[(at - 1) / 2] < value; at = (at - 1) / 2)
+    heap->values[at] = heap->values[(at - 1) / 2];
+  heap->values[at] = value;
   return TUTTI_OK;
 }
 
-enum tutti_status ladder_insert(tutti_context *context, struct ladder_rung *rung, double loss) {
-  size_t low = 0, high = rung->count;
+/* Take the greatest out. `count` > 0. */
+static double pop(struct ladder_heap *heap) {
+  const double top = heap->values[0], last = heap->values[--heap->count];
+  size_t at = 0, next;
+  while ((next = 2 * at + 1) < heap->count) {
+    if (next + 1 < heap->count && heap->values[next] < heap->values[next + 1])
+      next++;
+    if (heap->values[next] <= last)
+      break;
+    heap->values[at] = heap->values[next];
+    at = next;
+  }
+  heap->values[at] = last;
+  return top;
+}
+
+static enum tutti_status copy_heap(tutti_context *context, const struct ladder_heap *from, struct ladder_heap *to) {
+  if (from->count == 0)
+    return TUTTI_OK;
+  TUTTI_TRY(context, tutti_alloc(context, from->count, sizeof *to->values, &to->values));
+  memcpy(to->values, from->values, from->count * sizeof *to->values);
+  to->count = to->room = from->count;
+  return TUTTI_OK;
+}
+
+enum tutti_status ladder_insert(tutti_context *context, struct ladder_rung *rung, double loss, size_t best) {
   if (isnan(loss))
     return TUTTI_OK;
-  TUTTI_TRY(context, reserve_losses(context, rung, rung->count + 1));
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (rung->losses[middle] <= loss)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  memmove(rung->losses + low + 1, rung->losses + low, (rung->count - low) * sizeof *rung->losses);
-  rung->losses[low] = loss;
+  if (rung->best.count > 0 && loss < rung->best.values[0])
+    TUTTI_TRY(context, push(context, &rung->best, loss));
+  else
+    TUTTI_TRY(context, push(context, &rung->rest, -loss));
   rung->count++;
+  while (rung->best.count < best)
+    TUTTI_TRY(context, push(context, &rung->best, -pop(&rung->rest)));
+  while (rung->best.count > best)
+    TUTTI_TRY(context, push(context, &rung->rest, -pop(&rung->best)));
   return TUTTI_OK;
 }
 
 enum tutti_status ladder_copy(tutti_context *context, const struct ladder_rung *from, struct ladder_rung *to) {
-  TUTTI_TRY(context, reserve_losses(context, to, from->count));
-  if (from->count > 0)
-    memcpy(to->losses, from->losses, from->count * sizeof *to->losses);
+  TUTTI_TRY(context, copy_heap(context, &from->best, &to->best));
+  TUTTI_TRY(context, copy_heap(context, &from->rest, &to->rest));
   to->count = from->count;
   return TUTTI_OK;
 }
 
+double ladder_cut(const struct ladder_rung *rung) { return rung->best.values[0]; }
+
+size_t ladder_half(const struct ladder_rung *rung) { return rung->count / 2 + 1; }
+
 double ladder_median(const struct ladder_rung *rung) {
-  size_t half = rung->count / 2;
-  return rung->count % 2 ? rung->losses[half] : (rung->losses[half - 1] + rung->losses[half]) / 2;
+  double lower = rung->best.values[0];
+  return rung->count % 2 ? lower : (lower - rung->rest.values[0]) / 2;
 }
 
 void ladder_release(struct ladder_rung *rung) {
-  tutti_free(rung->losses);
+  tutti_free(rung->best.values);
+  tutti_free(rung->rest.values);
   *rung = (struct ladder_rung){0};
 }

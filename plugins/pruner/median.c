@@ -78,6 +78,10 @@ static enum tutti_status extend_median(tutti_context *context, struct pruner_med
   }
 }
 
+static enum tutti_status add_mean(tutti_context *context, struct ladder_rung *rung, double mean) {
+  return ladder_insert(context, rung, mean, ladder_half(rung));
+}
+
 static enum tutti_status pruner_tell_median(void *instance, tutti_context *context, const struct tutti_curve *curve) {
   struct pruner_median *self = instance;
   bool pruned = curve->state == TUTTI_STATE_PRUNED && self->config->count_pruned;
@@ -93,14 +97,14 @@ static enum tutti_status pruner_tell_median(void *instance, tutti_context *conte
       counted++;
     }
     if (next < self->count && self->rungs[next].epoch == e)
-      TUTTI_TRY(context, ladder_insert(context, &self->rungs[next++], counted ? sum / (double)counted : NAN));
+      TUTTI_TRY(context, add_mean(context, &self->rungs[next++], counted ? sum / (double)counted : NAN));
   }
   if (pruned || counted == 0)
     return TUTTI_OK;
   double mean = sum / (double)counted;
   for (; next < self->count; next++)
-    TUTTI_TRY(context, ladder_insert(context, &self->rungs[next], mean));
-  return ladder_insert(context, &self->ends, mean);
+    TUTTI_TRY(context, add_mean(context, &self->rungs[next], mean));
+  return add_mean(context, &self->ends, mean);
 }
 
 static enum tutti_status pruner_rule_median(void *instance, tutti_context *context, uint64_t trial, tutti_rule *rule) {
