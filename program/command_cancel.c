@@ -36,15 +36,23 @@ static int run_cancel(tutti_context *context, const struct texts *operands, cons
   bool running;
   (void)read_trials(operands, trials);
   tutti_trust_runs(context, options->trust);
-  enum tutti_status status = tutti_run_cancel(context, operands->items[0], operands->count - 1, trials, &running);
+  enum tutti_status status = tutti_run_cancel(context, operands->items[0], 0, NULL, &running);
   if (status != TUTTI_OK)
     return fail(context, status);
+  int code = 0;
   begin_output();
-  for (size_t i = 1; i < operands->count; i++)
-    (void)printf(running ? "Trial %" PRIu64 " is being cancelled.\n"
-                         : "Trial %" PRIu64 " is cancelled when the run goes on (--resume): it is not at work now.\n",
-                 trials[i - 1]);
-  return finish_output();
+  /* One by one: a trial that has just ended is no reason to let the others go on. */
+  for (size_t i = 0; i + 1 < operands->count; i++) {
+    status = tutti_run_cancel(context, operands->items[0], 1, &trials[i], &running);
+    if (status != TUTTI_OK)
+      code = fail(context, status);
+    else
+      (void)printf(running ? "Trial %" PRIu64 " is being cancelled.\n"
+                           : "Trial %" PRIu64 " is cancelled when the run goes on (--resume): it is not at work now.\n",
+                   trials[i]);
+  }
+  const int written = finish_output();
+  return code ? code : written;
 }
 
 static const struct command_option cancel_options[] = {TRUST_OPTION(struct cancel_options), {0}};

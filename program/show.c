@@ -501,22 +501,40 @@ void show_watched(const json_t *status, FILE *out) {
   show_live(status, out);
 }
 
+/* Is it at work, and if it was cut off, how does it go on? */
+static void show_state(const json_t *status, FILE *out) {
+  const bool running = json_is_true(json_object_get(status, "running"));
+  const long long asked = (long long)json_integer_value(json_object_get(status, "asked")),
+                  done = (long long)json_integer_value(json_object_get(json_object_get(status, "trials"), "done"));
+  const char *directory = text_of(status, "directory");
+  (void)fprintf(out, "\nstate       %s; %lld asked for, %.1f s of training in all\n",
+                running ? "running" : "not running", asked, number_of(status, "training_seconds"));
+  if (!running && done < asked && !json_is_object(json_object_get(status, "ensemble")))
+    (void)fprintf(out, "            %lld of them have no result; to go on: tutti run %s/recipe.ini --out %s --resume\n",
+                  asked - done, directory, directory);
+}
+
+/* The last trials that have a result: what the others are at is told of workers. */
+static void show_last_trials(const json_t *trials, const char *loss, size_t shown, FILE *out) {
+  size_t first = json_array_size(trials), found = 0;
+  while (first > 0 && found < shown)
+    found += strcmp(text_of(json_array_get(trials, --first), "state"), "asked") != 0;
+  if (found == 0)
+    return;
+  (void)fprintf(out, "\n  %8s  %-9s %12s %10s  %s\n", "trial", "state", loss, "seconds", "origin");
+  for (; first < json_array_size(trials); first++)
+    if (strcmp(text_of(json_array_get(trials, first), "state"), "asked") != 0)
+      show_trial(json_array_get(trials, first), out);
+}
+
 void show_status(const json_t *status, size_t shown, FILE *out) {
-  const json_t *trials = json_object_get(status, "all_trials");
-  size_t count = json_array_size(trials);
   show_summary(status, out);
   show_changes(json_object_get(status, "calibrated"), out);
-  (void)fprintf(out, "\nstate       %s; %lld asked for, %.1f s of training in all\n",
-                json_is_true(json_object_get(status, "running")) ? "running" : "not running",
-                (long long)json_integer_value(json_object_get(status, "asked")), number_of(status, "training_seconds"));
+  show_state(status, out);
   show_failures(json_object_get(status, "failures"), out);
   show_repeats(status, out);
   show_live(status, out);
   if (json_is_object(json_object_get(status, "builder_state")))
     show_facts("builder", json_object_get(status, "builder_state"), out);
-  if (shown == 0 || count == 0)
-    return;
-  (void)fprintf(out, "\n  %8s  %-9s %12s %10s  %s\n", "trial", "state", text_of(status, "loss"), "seconds", "origin");
-  for (size_t i = count > shown ? count - shown : 0; i < count; i++)
-    show_trial(json_array_get(trials, i), out);
+  show_last_trials(json_object_get(status, "all_trials"), text_of(status, "loss"), shown, out);
 }

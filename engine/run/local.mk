@@ -21,6 +21,7 @@ libtutti_engine_la_SOURCES += %D%/record_impl.h
 libtutti_engine_la_SOURCES += %D%/run.c
 libtutti_engine_la_SOURCES += %D%/run_calibration.c
 libtutti_engine_la_SOURCES += %D%/run_cancel.c
+libtutti_engine_la_SOURCES += %D%/run_pruned.c
 libtutti_engine_la_SOURCES += %D%/run_costs.c
 libtutti_engine_la_SOURCES += %D%/class_weights.c
 libtutti_engine_la_SOURCES += %D%/run_deadline.c

@@ -368,6 +368,8 @@ static enum tutti_status record_result(struct tutti_manager *manager, const stru
   manager->history.done++;
   manager->history.failed += facts->state == TUTTI_STATE_FAILED;
   manager->history.pruned += facts->state == TUTTI_STATE_PRUNED;
+  if (facts->state == TUTTI_STATE_PRUNED)
+    tutti_run_pruned_log(context, reply->trial, record->report);
   tutti_deadline_note(&manager->deadline, facts->seconds);
   tutti_manager_note_best(manager, reply->trial);
   TUTTI_TRY(context, record_done(manager, reply->trial, reply->worker));

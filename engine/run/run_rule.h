@@ -6,9 +6,10 @@
 
 #include <tutti/hosting.h>
 
-/* Members of a report: validation and training losses after each epoch. */
+/* Members of a report: validation and training losses after each epoch, and why it was pruned. */
 #define TUTTI_REPORT_CURVE "curve"
 #define TUTTI_REPORT_TRAINING "training_curve"
+#define TUTTI_REPORT_PRUNED "pruned"
 
 /* The rule of a trial as JSON, "[[epoch, measure, "threshold", of training losses], ...]"; free *text with
    tutti_free. */
@@ -18,6 +19,11 @@ TUTTI_NODISCARD enum tutti_status tutti_run_rule_print(tutti_context *context, t
 TUTTI_NODISCARD enum tutti_status tutti_run_rule_parse(tutti_context *context, const json_t *array, tutti_rule **rule);
 /* The losses of a curve for a report: an array, with null where there is none. */
 json_t *tutti_run_curve_print(size_t epochs, const double *losses);
+/* For the report of a pruned trial, by its curve: {"epoch", "losses", "measure", "reached", "at_most"} of the rung at
+   which it ended; NULL: at none. */
+json_t *tutti_run_pruned_print(const tutti_rule *rule, const struct tutti_curve *curve);
+/* Log the same, as a report says it. */
+void tutti_run_pruned_log(tutti_context *context, uint64_t trial, const char *report);
 /* Tell a pruner how a trial went, by the curve in its report; without one, that it had no epochs. */
 TUTTI_NODISCARD enum tutti_status tutti_run_tell_pruner(tutti_context *context, tutti_pruner *pruner, uint64_t trial,
                                                         const struct tutti_record *record);

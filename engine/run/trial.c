@@ -164,6 +164,15 @@ static bool stops_the_run(enum tutti_status status) {
          status == TUTTI_ERROR_CORRUPT;
 }
 
+struct tutti_curve tutti_training_curve(const struct tutti_training *training) {
+  return (struct tutti_curve){.size = sizeof(struct tutti_curve),
+                              .trial = training->number,
+                              .state = training->outcome.state,
+                              .epochs = training->epochs,
+                              .losses = training->losses,
+                              .training = training->training_losses};
+}
+
 enum tutti_status tutti_training_reply_begin(tutti_context *context, const struct tutti_experiment *experiment,
                                              const char *directory, enum tutti_status result,
                                              struct tutti_training *training, struct tutti_unsent *unsent) {
@@ -210,6 +219,9 @@ enum tutti_status tutti_training_reply_begin(tutti_context *context, const struc
                                         json_object_get(training->stop, "keep")));
   if (training->rule) {
     json_t *report_of = json_object_get(root, "report");
+    const struct tutti_curve curve = tutti_training_curve(training);
+    if (outcome->state == TUTTI_STATE_PRUNED && !training->stopped)
+      (void)json_object_set_new(report_of, TUTTI_REPORT_PRUNED, tutti_run_pruned_print(training->rule, &curve));
     (void)json_object_set_new(report_of, TUTTI_REPORT_CURVE, tutti_run_curve_print(training->epochs, training->losses));
     (void)json_object_set_new(report_of, TUTTI_REPORT_TRAINING,
                               tutti_run_curve_print(training->epochs, training->training_losses));

@@ -109,6 +109,8 @@ void tutti_training_end(struct tutti_training *training);
 TUTTI_NODISCARD enum tutti_status tutti_training_stop(tutti_context *context, struct tutti_training *training,
                                                       const char *text);
 
+/* Its curve so far; the losses are the training's own. */
+struct tutti_curve tutti_training_curve(const struct tutti_training *training);
 /* How far it is, as JSON: {"epoch", "epochs", "loss"}; free *text with tutti_free. */
 TUTTI_NODISCARD enum tutti_status tutti_training_progress(tutti_context *context, const struct tutti_training *training,
                                                           char **text);

@@ -33,11 +33,7 @@ static bool reserve_curve(struct tutti_training *training) {
 
 /* May it go on? After the last epoch there is nothing to save. */
 static bool may_go_on(const struct tutti_training *training) {
-  const struct tutti_curve curve = {.size = sizeof curve,
-                                    .trial = training->number,
-                                    .epochs = training->epochs,
-                                    .losses = training->losses,
-                                    .training = training->training_losses};
+  const struct tutti_curve curve = tutti_training_curve(training);
   return !training->rule || training->epochs >= training->most_epochs ||
          tutti_rule_allows_curve(training->rule, &curve);
 }

@@ -10,8 +10,10 @@
 #include "plugins/shared/json.h"
 
 #include <inttypes.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 enum { SHAPE_CONSTANT, SHAPE_NORMAL, SHAPE_LOGNORMAL, SHAPE_EXPONENTIAL };
@@ -34,9 +36,10 @@ static const struct tutti_param executor_simulated_params[] = {
                "Their standard deviation, where the distribution has one.", .unit = "s"),
     TUTTI_CHOICE(struct executor_simulated_config, shape, "normal", simulated_shapes,
                  "Their distribution: constant, normal (at least a hundredth of the mean), lognormal or exponential."),
-    TUTTI_PATH(struct executor_simulated_config, durations, "",
-               "A file of durations in seconds, one a line; each training's is one of them, drawn at random. Empty: "
-               "from the distribution."),
+    TUTTI_PATH(
+        struct executor_simulated_config, durations, "",
+        "A run's directory, or a file of durations in seconds, one a line; each training takes as long as one of "
+        "its trials, drawn at random. Empty: from the distribution."),
     TUTTI_REAL(struct executor_simulated_config, ahead, "0.125", 0, 1000,
                "Requests that wait where the workers are, as a share of these; 0: a worker waits for the manager after "
                "each training."),
@@ -109,13 +112,7 @@ static void jump_to(struct executor_simulated *self, double time) {
 
 /* --- durations --- */
 
-static enum tutti_status add_duration(tutti_context *context, struct executor_simulated *self, const char *path,
-                                      size_t line, double seconds, const char *rest) {
-  while (*rest == ' ' || *rest == '\t' || *rest == '\r' || *rest == '\n')
-    rest++;
-  if (*rest || !(seconds >= 0) || !isfinite(seconds))
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                      "[executor] durations: %s, line %zu: expected one number of seconds, at least 0", path, line);
+static enum tutti_status add_duration(tutti_context *context, struct executor_simulated *self, double seconds) {
   if ((self->duration_count & (self->duration_count - 1)) == 0)
     TUTTI_TRY(context, tutti_realloc(context, self->duration_count, self->duration_count ? 2 * self->duration_count : 1,
                                      sizeof *self->durations, &self->durations));
@@ -132,12 +129,10 @@ static enum tutti_status check_distribution(tutti_context *context, const struct
       config->deviation);
 }
 
-static enum tutti_status read_durations(tutti_context *context, struct executor_simulated *self) {
-  const char *path = self->config->durations;
+/* A number of seconds a line; empty lines are passed over. */
+static enum tutti_status read_lines(tutti_context *context, struct executor_simulated *self, const char *path) {
   char text[128], *rest;
   enum tutti_status status = TUTTI_OK;
-  if (!path[0])
-    return TUTTI_OK;
   FILE *file = fopen(path, "re");
   if (!file)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "[executor] durations: cannot read %s: %m", path);
@@ -145,12 +140,49 @@ static enum tutti_status read_durations(tutti_context *context, struct executor_
     if (text[strspn(text, " \t\r\n")] == '\0')
       continue;
     double seconds = strtod(text, &rest);
-    status = add_duration(context, self, path, line, rest == text ? NAN : seconds, rest);
+    if (rest == text || rest[strspn(rest, " \t\r\n")] || !(seconds >= 0) || !isfinite(seconds))
+      status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                          "[executor] durations: %s, line %zu: expected one number of seconds, at least 0", path, line);
+    else
+      status = add_duration(context, self, seconds);
   }
   (void)fclose(file);
-  if (status == TUTTI_OK && self->duration_count == 0)
-    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "[executor] durations: %s has none", path);
   return status;
+}
+
+/* How long the trials of a run took that have a result (docs/run-directory.md). */
+static enum tutti_status read_run(tutti_context *context, struct executor_simulated *self, const char *directory) {
+  sqlite3 *catalogue = NULL;
+  sqlite3_stmt *trials = NULL;
+  char *path;
+  int step = SQLITE_DONE;
+  enum tutti_status status = TUTTI_OK;
+  TUTTI_TRY(context, tutti_format(context, &path, "%s/catalogue.sqlite", directory));
+  int opened = sqlite3_open_v2(path, &catalogue, SQLITE_OPEN_READONLY, NULL);
+  if (opened == SQLITE_OK)
+    opened = sqlite3_prepare_v2(catalogue, "SELECT seconds FROM trials WHERE state IS NOT NULL ORDER BY number", -1,
+                                &trials, NULL);
+  while (status == TUTTI_OK && opened == SQLITE_OK && (step = sqlite3_step(trials)) == SQLITE_ROW)
+    status = add_duration(context, self, sqlite3_column_double(trials, 0));
+  if (status == TUTTI_OK && (opened != SQLITE_OK || step != SQLITE_DONE))
+    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "[executor] durations: cannot read %s of a run: %s", path,
+                        catalogue ? sqlite3_errmsg(catalogue) : sqlite3_errstr(opened));
+  (void)sqlite3_finalize(trials);
+  (void)sqlite3_close(catalogue);
+  tutti_free(path);
+  return status;
+}
+
+static enum tutti_status read_durations(tutti_context *context, struct executor_simulated *self) {
+  const char *path = self->config->durations;
+  struct stat facts;
+  if (!path[0])
+    return TUTTI_OK;
+  TUTTI_TRY(context, stat(path, &facts) == 0 && S_ISDIR(facts.st_mode) ? read_run(context, self, path)
+                                                                       : read_lines(context, self, path));
+  if (self->duration_count == 0)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "[executor] durations: %s has none", path);
+  return TUTTI_OK;
 }
 
 static double draw_duration(const struct executor_simulated *self, uint64_t trial) {

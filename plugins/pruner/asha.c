@@ -26,7 +26,7 @@ static const struct tutti_param pruner_asha_params[] = {
                   "before (the paper's eta)."),
     TUTTI_INTEGER(
         struct pruner_asha_config, min_epochs, "0", 0, 1e6,
-        "No trial is pruned before (the paper's r). 0: a trial's epochs / reduction^2, "
+        "No trial is pruned before (the paper's r). 0: the most epochs of a trial / reduction^2, "
         "rounded down, but at least 1, so that trials of reduction^2 epochs and more have two rungs; 1 where no "
         "trial's epochs are known.",
         .unit = "epochs"),

@@ -117,10 +117,25 @@ for folds in 0 3; do
   expect_err 'none of 2 trials finished' '2 trials: cancelled (tutti cancel)'
 done
 
-# What cannot be cancelled. All are looked at before any is.
+# What cannot be cancelled. That one has ended in the meantime does not keep the others from being cancelled.
 tutti cancel by-1 0
 expect_code 2
 expect_err 'trial 0 of by-1 has its result'
+begin partly 3 --quiet
+for ((tries = 0; tries < 300; tries++)); do
+  [ -n "$(sleepers partly)" ] && [ "$(sql partly "SELECT count(*) FROM trials WHERE state IS NOT NULL")" -gt 0 ] && break
+  sleep 0.1
+done
+kill -KILL $job
+wait $job 2>/dev/null
+done=$(sql partly "SELECT min(number) FROM trials WHERE state IS NOT NULL") left=$(sleepers partly)
+tutti cancel partly "$done" "${left%% *}"
+expect_code 2
+expect_err "trial $done of partly has its result"
+expect_out "Trial ${left%% *} is cancelled when the run goes on"
+checks=$((checks + 1))
+[ -e "$(printf 'partly/cancel/%06d' "${left%% *}")" ] || complain "expected that trial ${left%% *} is cancelled"
+rm -r partly
 tutti cancel by-1 12
 expect_code 2
 expect_err 'by-1 has no trial 12 yet: 12 are there, numbered from 0'

@@ -90,6 +90,24 @@ for number in $(sql training "SELECT number FROM trials WHERE state = 'pruned' A
   fi
 done
 
+# Its report says at which rung it ended, what it had reached there, and what would have been enough; -v says so, too.
+for name in asha median training; do
+  checks=$((checks + 1))
+  all=$(count $name "state = 'pruned'") curve=$([ $name = training ] && echo training_curve || echo curve)
+  said=$(count $name "state = 'pruned' AND json_extract(report, '\$.pruned.reached') > json_extract(report, '\$.pruned.at_most')
+    AND json_extract(report, '\$.pruned.epoch') = json_array_length(report, '\$.curve')
+    AND json_extract(report, '\$.pruned.reached') = (SELECT min(value) FROM json_each(report, '\$.$curve'))")
+  [ "$said" = "$all" ] || complain "$name: expected why each of $all trials was pruned, found it for $said"
+  checks=$((checks + 1))
+  [ "$(count $name "state = 'finished' AND json_extract(report, '\$.pruned') IS NOT NULL")" = 0 ] ||
+    complain "$name: a trial that finished says why it was pruned"
+done
+TUTTI_VERBOSE=1 tutti run asha.ini --out told --workers 1 --quiet
+expect_code 0
+checks=$((checks + 1))
+[ "$(grep -c "was pruned after epoch [48]: its best validation loss is .*, and at most .* goes on" err)" = "$(count asha "state = 'pruned'")" ] ||
+  complain "expected a line for each trial that was pruned"
+
 # A pruned trial has its network and its curve, up to the rung; no predictions, no weights, and is no member.
 pruned=$(sql asha "SELECT min(number) FROM trials WHERE state = 'pruned'")
 folder_of() { printf '%s/trials/%06d' "$1" "$2"; }

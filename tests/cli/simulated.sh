@@ -33,6 +33,15 @@ what='durations of a file'
 checks=$((checks + 1))
 [ "$(tr '\n' ' ' <out)" = '20.0 40.0 ' ] || complain 'expected trainings of 20 and of 40 s'
 
+# Or as long as those of a run did, here of the one before.
+tutti run function.ini --out recorded --workers 1 --quiet --set executor.plugin=simulated --set executor.durations=file \
+  --set run.budget=0 --set run.time=40m
+expect_code 0
+"$sql" recorded/catalogue.sqlite 'SELECT DISTINCT seconds FROM trials WHERE state IS NOT NULL ORDER BY seconds' >out 2>err
+what='durations of a run'
+checks=$((checks + 1))
+[ "$(tr '\n' ' ' <out)" = '20.0 40.0 ' ] || complain 'expected trainings of 20 and of 40 s'
+
 # A training that would take too long is one that timed out; a time is one of the simulated clock.
 tutti run function.ini --out late --quiet --set executor.plugin=simulated --set executor.durations=durations \
   --set run.trial_timeout=30 --workers 4
@@ -61,5 +70,9 @@ expect_err 'durations has none'
 tutti run function.ini --out bad --set executor.plugin=simulated --set executor.durations=nowhere
 expect_code 2
 expect_err 'cannot read'
+mkdir empty
+tutti run function.ini --out bad --set executor.plugin=simulated --set executor.durations=empty
+expect_code 2
+expect_err 'empty/catalogue.sqlite of a run: unable to open'
 expect_absent bad
 finish

@@ -66,6 +66,8 @@ expect_not_in out '"utilisation"'
 echo '{"workers": ' >live/live.json
 tutti status live
 expect_code 0
+expect_out "not running" "of them have no result; to go on: tutti run live/recipe.ini --out live --resume" " finished "
+expect_not_in out "asked   "
 tutti predict live table.csv
 expect_code 2
 expect_err "live has no ensemble yet: finish the run with --resume"
