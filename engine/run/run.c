@@ -330,6 +330,13 @@ static enum tutti_status give_up_rest(struct tutti_manager *manager) {
   manager->ahead = tutti_manager_clock(manager) - tutti_clock();
   tutti_executor_destroy(manager->executor);
   manager->executor = NULL;
+  if (history->done > 0 && !(longest > 0)) {
+    tutti_log(manager->context, TUTTI_LOG_WARNING,
+              "run.time: %g s are over; trainings that have not begun are left out: %" PRIu64
+              ". A longer time goes on with them: --resume --set run.time=...",
+              manager->run->time, rest);
+    return TUTTI_OK;
+  }
   if (history->done > 0) {
     tutti_log(manager->context, TUTTI_LOG_WARNING,
               "run.time: %g s are over; trainings that have not ended are left out: %" PRIu64

@@ -116,10 +116,11 @@ static enum tutti_status check_nes_re(tutti_context *context, struct nes_re *sel
                       "[builder] parents: %lld is more than population, %lld: there would be nothing to select",
                       (long long)config->parents, (long long)config->population);
   if (budget > 0 && (uint64_t)config->population >= budget)
-    tutti_log(context, TUTTI_LOG_WARNING,
-              "[builder] population = %lld random trials spend the budget of %llu networks: nothing will evolve; an "
-              "eighth of the budget is usual",
-              (long long)config->population, (unsigned long long)budget);
+    tutti_log(
+        context, TUTTI_LOG_WARNING,
+        "[builder] population = %lld random trials spend the budget that the run begins with, %llu networks: within it "
+        "nothing evolves; an eighth of the budget is usual",
+        (long long)config->population, (unsigned long long)budget);
   return check_severities_nes_re(context, self);
 }
 
