@@ -235,6 +235,41 @@ out:
   return status;
 }
 
+/* --- the mixture --- */
+
+/* The negative log-likelihood of the mixtures; NaN: of such pools it is not known. */
+static enum tutti_status mixture_nll(tutti_context *context, const struct tutti_calibrated *of, double *nll) {
+  tutti_evaluation *evaluation = NULL;
+  TUTTI_TRY(context, tutti_evaluate_calibrated(context, of, NULL, &evaluation));
+  const struct tutti_metric *metric = tutti_evaluation_find(evaluation, "nll");
+  *nll = metric ? metric->value : (double)NAN;
+  tutti_evaluation_destroy(evaluation);
+  return TUTTI_OK;
+}
+
+/* Calibrators of moments know an ensemble's variance, to which a member of little weight adds most if it is wide enough.
+   What predictions are of is the mixture: if the fit makes it worse on the very rows that it was made for, it is
+   refused. */
+static enum tutti_status judge_mixture(tutti_context *context, tutti_calibrator *calibrator,
+                                       const struct tutti_calibrating *of, struct tutti_verdict *verdict) {
+  enum tutti_status status;
+  struct tutti_calibrated calibrated = {.trials = NULL};
+  const struct tutti_calibrated plain = {.pool = *of->pool, .ensemble = (tutti_ensemble *)(uintptr_t)of->ensemble};
+  double before = (double)NAN, after = (double)NAN;
+  TUTTI_TRY_OUT(context, mixture_nll(context, &plain, &before));
+  TUTTI_TRY_OUT(context, tutti_calibrated_make(context, calibrator, of->pool, of->ensemble, NULL, &calibrated));
+  TUTTI_TRY_OUT(context, mixture_nll(context, &calibrated, &after));
+  if (after > before)
+    (void)snprintf(verdict->refused, sizeof verdict->refused,
+                   "it fits the ensemble's variance, to which few members with large ones add most, and makes the "
+                   "mixture of the members' Gaussians worse: nll %.5g with it, %.5g without, on the rows that it was "
+                   "fitted to",
+                   after, before);
+out:
+  tutti_calibrated_release(&calibrated);
+  return status;
+}
+
 /* --- fitting --- */
 
 /* Are there enough rows? If not, the verdict says so. */
@@ -262,6 +297,9 @@ enum tutti_status tutti_calibrate(tutti_context *context, const struct tutti_cal
     status = judge(context, calibrator, of, verdict);
   if (status == TUTTI_OK && !*verdict->refused)
     status = tutti_calibrator_fit(context, calibrator, of->combined, of->targets);
+  if (status == TUTTI_OK && !*verdict->refused && verdict->measure && of->pool &&
+      tutti_calibrator_gives(calibrator) & TUTTI_GIVES_MOMENTS)
+    status = judge_mixture(context, calibrator, of, verdict);
   if (status == TUTTI_ERROR_NUMERIC || status == TUTTI_ERROR_USAGE) {
     (void)snprintf(verdict->refused, sizeof verdict->refused, "%s", tutti_error_message(context));
     tutti_error_clear(context);

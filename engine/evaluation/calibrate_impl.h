@@ -41,6 +41,9 @@ struct tutti_calibrating {
   const struct tutti_combined *combined;
   const struct tutti_targets *targets;
   const double *plain; /* regression: [TUTTI_FIXED_LEVELS][rows][outputs][2], the intervals without a calibrator */
+  /* Where the predictions are from, so that the mixture of the members is judged, too; NULL: it is not. */
+  const struct tutti_pool *pool;
+  const tutti_ensemble *ensemble;
 };
 
 /* What came of it. */

@@ -70,7 +70,9 @@ static enum tutti_status fit(tutti_context *context, const struct tutti_choice *
                                                 .folds = options->folds,
                                                 .combined = &combined,
                                                 .targets = &targets,
-                                                .plain = plain};
+                                                .plain = plain,
+                                                .pool = pool,
+                                                .ensemble = ensemble};
   TUTTI_TRY_OUT(context, tutti_calibrate(context, &calibrating, &calibration->calibrator, verdict));
 out:
   tutti_free((double *)(uintptr_t)combined.values);

@@ -510,6 +510,61 @@ static void test_verdicts(void **state) {
   assert_non_null(strstr(judge(5).refused, "of one class"));
 }
 
+/* Of an ensemble of two Gaussians with weights .997 and .003, for targets of variance 1. If the second is wide, the
+   ensemble's variance is mostly its; a factor that fits the variance makes the first one far too narrow. */
+static struct tutti_verdict judge_mixture(float narrow, float wide) {
+  enum { ROWS = 400 };
+  static float narrow_of[2 * ROWS], wide_of[2 * ROWS];
+  const float *predictions[] = {narrow_of, wide_of};
+  const uint64_t trials[] = {0, 1};
+  struct tutti_pool pool = {.size = sizeof pool,
+                            .kind = TUTTI_TASK_REGRESSION,
+                            .rows = ROWS,
+                            .outputs = 1,
+                            .models = 2,
+                            .trials = trials,
+                            .predictions = predictions,
+                            .values = world.truths};
+  const struct tutti_evaluation_options options = TUTTI_EVALUATION_DEFAULTS;
+  struct tutti_combined combined = {.values = NULL};
+  struct tutti_verdict verdict;
+  tutti_ensemble *ensemble;
+  put("variance-scaling", TUTTI_TASK_REGRESSION, 1);
+  rows(ROWS);
+  for (size_t r = 0; r < ROWS; r++) {
+    narrow_of[2 * r] = wide_of[2 * r] = (float)r;
+    narrow_of[2 * r + 1] = narrow;
+    wide_of[2 * r + 1] = wide;
+    world.truths[r] = (double)r + tutti_random_normal(&world.random);
+  }
+  must(tutti_ensemble_create(world.context, &ensemble));
+  must(tutti_ensemble_add(world.context, ensemble, 0, 0.997));
+  must(tutti_ensemble_add(world.context, ensemble, 1, 0.003));
+  must(tutti_combine(world.context, &pool, ensemble, &options, &combined));
+  const struct tutti_calibrating of = {.host = world.host,
+                                       .seed = 1,
+                                       .folds = 5,
+                                       .combined = &combined,
+                                       .targets = &world.targets,
+                                       .pool = &pool,
+                                       .ensemble = ensemble};
+  tutti_calibrator_destroy(world.calibrator);
+  must(tutti_calibrate(world.context, &of, &world.calibrator, &verdict));
+  assert_int_equal(world.calibrator == NULL, *verdict.refused != '\0');
+  tutti_free((double *)(uintptr_t)combined.values);
+  tutti_ensemble_destroy(ensemble);
+  return verdict;
+}
+
+static void test_verdict_of_mixtures(void **state) {
+  (void)state;
+  struct tutti_verdict verdict = judge_mixture(1, 1e6F);
+  assert_true(verdict.after < verdict.before); /* by the variances it would be taken */
+  assert_non_null(strstr(verdict.refused, "the mixture of the members' Gaussians"));
+  verdict = judge_mixture(16, 16); /* both are too wide */
+  assert_string_equal(verdict.refused, "");
+}
+
 /* --- quantiles of mixtures --- */
 
 static double cdf(const struct tutti_mixture *mixture, double x) {
@@ -561,7 +616,8 @@ int main(void) {
       TEST(test_variance_refused),     TEST(test_conformal_ranks),
       TEST(test_conformal_normalised), TEST(test_conformal_coverage),
       TEST(test_torn_texts),           TEST(test_verdicts),
-      TEST(test_mixture_quantiles),    TEST(test_interval_score),
+      TEST(test_verdict_of_mixtures),  TEST(test_mixture_quantiles),
+      TEST(test_interval_score),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
