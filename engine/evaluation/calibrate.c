@@ -247,9 +247,9 @@ static enum tutti_status mixture_nll(tutti_context *context, const struct tutti_
   return TUTTI_OK;
 }
 
-/* Calibrators of moments know an ensemble's variance, to which a member of little weight adds most if it is wide enough.
-   What predictions are of is the mixture: if the fit makes it worse on the very rows that it was made for, it is
-   refused. */
+/* Calibrators of moments know an ensemble's variance, to which a member of little weight adds most if it is wide
+   enough. What predictions are of is the mixture: if the fit makes it worse on the very rows that it was made for, it
+   is refused. */
 static enum tutti_status judge_mixture(tutti_context *context, tutti_calibrator *calibrator,
                                        const struct tutti_calibrating *of, struct tutti_verdict *verdict) {
   enum tutti_status status;
