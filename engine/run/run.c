@@ -263,12 +263,22 @@ static enum tutti_status make_pruner(struct tutti_manager *manager) {
   return TUTTI_OK;
 }
 
+/* Where others start the processes of the run, how many there are is not the recipe's to say. */
+static void warn_of_workers(const struct tutti_manager *manager, size_t workers) {
+  int64_t wanted = manager->options->workers ? manager->options->workers : manager->run->workers;
+  if (wanted > 0 && (uint64_t)wanted != workers)
+    tutti_log(manager->context, TUTTI_LOG_WARNING,
+              "%" PRId64 " workers are asked for, and executor %s has %zu: whoever starts it decides how many", wanted,
+              tutti_executor_descriptor(manager->executor)->name, workers);
+}
+
 /* The executor knows how many workers it has. */
 static enum tutti_status count_places(struct tutti_manager *manager) {
   static const double least = 2; /* seconds for trainings that stop: to predict, and to write files */
-  size_t capacity = tutti_experiment_capacity(manager->experiment);
-  TUTTI_TRY(manager->context,
-            tutti_live_begin(manager->context, &manager->live, tutti_manager_workers(manager), capacity));
+  size_t capacity = tutti_experiment_capacity(manager->experiment),
+         workers = tutti_executor_capacity(manager->executor) / capacity;
+  TUTTI_TRY(manager->context, tutti_live_begin(manager->context, &manager->live, workers, capacity));
+  warn_of_workers(manager, workers);
   warn_of_window(manager);
   bool stops = manager->run->unfinished == TUTTI_UNFINISHED_STOP;
   manager->deadline = (struct tutti_deadline){.time = manager->run->time,

@@ -69,6 +69,12 @@ same one three
 ranks 4 run networks.ini --out four --quiet
 expect_code 0
 expect_out 'Everything is in four'
+# The ranks say how many workers there are, whatever is asked for, and that is what the window is measured by.
+ranks 3 run networks.ini --out asked --quiet --set run.window=3 --workers 7
+expect_code 0
+expect_err 'run.window = 3 trials may be outstanding at once, so 1 of the 4 that 4 workers can train' \
+  '7 workers are asked for, and executor mpi has 4'
+rm -rf asked
 checks=$((checks + 1))
 [ "$(grep -c 'Everything is in' out)" -eq 1 ] || complain 'expected that the manager alone prints the result'
 same one four
@@ -259,6 +265,8 @@ strike() {
     all) victim="$(pid_of 0 "$2") $(pid_of 1 "$2") $(pid_of 2 "$2")" signal=TERM ;;
   esac
   what="kill the $1"
+  checks=$((checks + 1))
+  [ "$("$json_value" status live workers 2>/dev/null)" = 4 ] || complain "expected four workers in status"
   checks=$((checks + 1))
   # shellcheck disable=SC2086 # several
   if [ -n "$victim" ]; then kill -$signal $victim; else complain "expected to find the $1"; fi
