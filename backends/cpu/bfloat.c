@@ -1,6 +1,14 @@
 /* bfloat.c - the products of dense layers in bfloat16 (`precision = bfloat16`). */
 #include "cpu_impl.h"
 
+/* All have the same bits. */
+cpu_bfloat_function *backend_cpu_bfloat(const struct cpu_kernels *kernels) {
+  cpu_bfloat_function *units = backend_cpu_tiles();
+  if (!units)
+    units = backend_cpu_dots();
+  return units ? units : kernels->gemm_bfloat;
+}
+
 void backend_cpu_multiply_bfloat(const struct cpu_plan *plan, const struct cpu_gemm *product, size_t columns) {
   plan->gemm_bfloat(&(struct cpu_bfloat){.product = product,
                                          .columns = columns,

@@ -7,7 +7,7 @@
    storage.c  values that lie in 16 bits
    view.c     what ops on images read
    product.c  products of a backward pass, and large ones
-   bfloat.c, tiles.c  products in bfloat16, and the processor's units for them
+   bfloat.c, dots.c, tiles.c  products in bfloat16, and the processor's instructions and units for them
    team.c     threads that share a step
    step.c     forward and backward through the plan
    conv.c     convolutions, and those that have no file of their own
@@ -252,10 +252,15 @@ size_t backend_cpu_evaluation_rows(const tutti_network *network);
 
 /* --- bfloat.c --- */
 
+/* The fastest way to multiply in bfloat16 that the processor has. */
+cpu_bfloat_function *backend_cpu_bfloat(const struct cpu_kernels *kernels);
 /* A product in bfloat16 (struct cpu_bfloat). */
 void backend_cpu_multiply_bfloat(const struct cpu_plan *plan, const struct cpu_gemm *product, size_t columns);
 
-/* --- tiles.c --- */
+/* --- dots.c, tiles.c --- */
+
+/* gemm_bfloat by the processor's instruction for sums of two products; NULL: it has none. */
+cpu_bfloat_function *backend_cpu_dots(void);
 
 /* gemm_bfloat on the processor's units for tiles; NULL: it has none, or the system does not give them to this
    process. */

@@ -62,6 +62,7 @@ enum {
 struct cpu_tiles {
   bool starts; /* from what is in the sums */
   size_t down, across, depth;
+  size_t rows, k; /* that are there; what else tiles have of A's rows and of k are zeros */
   const float *a, *b;
   size_t a_next, b_next;
 };

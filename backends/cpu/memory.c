@@ -268,9 +268,7 @@ static enum tutti_status plan_create(tutti_context *context, const struct cpu_ke
   TUTTI_TRY(context, backend_cpu_plan_describe(context, network, task, rows, purpose, &plan));
   plan->kernels = kernels;
   if (purpose->bfloat)
-    plan->gemm_bfloat = backend_cpu_tiles();
-  if (purpose->bfloat && !plan->gemm_bfloat)
-    plan->gemm_bfloat = kernels->gemm_bfloat;
+    plan->gemm_bfloat = backend_cpu_bfloat(kernels);
   enum tutti_status status = backend_cpu_plan_place(context, plan, purpose->gradients);
   if (status == TUTTI_OK)
     *made = plan;

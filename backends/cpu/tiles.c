@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #define CPU_LANES 16
-#define CPU_BFLOAT_UNITS 1
+#define CPU_BFLOAT CPU_BFLOAT_TILES
 #define CPU_MORE_INSTRUCTIONS ",avx512bf16,amx-tile,amx-bf16"
 #include "level_impl.h"
 

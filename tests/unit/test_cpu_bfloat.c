@@ -121,9 +121,12 @@ static void test_products(void **state) { check_products(kernels_of(state)->gemm
 
 static void test_units(void **state) {
   (void)state;
-  if (!backend_cpu_tiles())
+  if (!backend_cpu_tiles() && !backend_cpu_dots())
     skip();
-  check_products(backend_cpu_tiles());
+  if (backend_cpu_tiles())
+    check_products(backend_cpu_tiles());
+  if (backend_cpu_dots())
+    check_products(backend_cpu_dots());
 }
 
 /* What is not a number stays so, in whatever digits; infinity stays infinity. */
@@ -146,6 +149,8 @@ static void test_no_numbers(void **state) {
   check_no_numbers(kernels_of(state)->gemm_bfloat);
   if (backend_cpu_tiles())
     check_no_numbers(backend_cpu_tiles());
+  if (backend_cpu_dots())
+    check_no_numbers(backend_cpu_dots());
 }
 
 /* --- networks --- */
