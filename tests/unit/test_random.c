@@ -9,6 +9,8 @@
 #include <string.h>
 #include <tutti/random.h>
 
+#include "core/base/philox_blocks_impl.h"
+
 /* Known answers of philox4x32-10 for counter and key all ones and for the digits of pi, as published with Random123. */
 static void philox_known_answers(void **state) {
   static const struct {
@@ -164,6 +166,27 @@ static void a_shuffle_draws_one_number_an_index(void **state) {
       }
 }
 
+/* At each width that this processor has: several blocks at once are those that follow each other one by one, also where
+   the counter's low word, or all of it, wraps. */
+static void blocks_at_once_are_those_one_by_one(void **state) {
+  static const uint64_t starts[] = {0, 1, UINT32_MAX - 5, UINT64_MAX - 5};
+  const uint32_t key[2] = {0xa4093822, 0x299f31d0};
+  const uint64_t stream = UINT64_C(0x0370734413198a2e);
+  for (int cpu = TUTTI_CPU_BASELINE; cpu <= (int)tutti_cpu_detect(); cpu++)
+    for (size_t s = 0; s < sizeof starts / sizeof starts[0]; s++) {
+      size_t count;
+      uint64_t numbers[64];
+      make_blocks_function *make = philox_blocks((enum tutti_cpu)cpu, &count);
+      assert_true(count <= 64);
+      make(starts[s], stream, key, numbers);
+      for (size_t n = 0; n < count; n += 2) {
+        uint64_t block[2];
+        make_block(starts[s] + n / 2, stream, key, block);
+        assert_memory_equal(numbers + n, block, sizeof block);
+      }
+    }
+}
+
 static void uniforms_fill_their_interval(void **state) {
   enum { DRAWS = 100000, CELLS = 20 };
   struct tutti_random random;
@@ -270,6 +293,7 @@ int main(void) {
       cmocka_unit_test(shuffles_are_uniform),
       cmocka_unit_test(choosing_all_or_none),
       cmocka_unit_test(a_shuffle_draws_one_number_an_index),
+      cmocka_unit_test(blocks_at_once_are_those_one_by_one),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
