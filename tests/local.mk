@@ -430,6 +430,7 @@ EXTRA_DIST += %D%/cli/odd.c %D%/cli/turned.c
 cli_tests += %D%/cli/compare.sh
 cli_tests += %D%/cli/deepens.sh
 cli_tests += %D%/cli/distance.sh
+cli_tests += %D%/cli/encodings.sh
 cli_tests += %D%/cli/headers.sh
 cli_tests += %D%/cli/export.sh
 cli_tests += %D%/cli/export-tables.sh

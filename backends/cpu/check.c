@@ -42,6 +42,26 @@ enum tutti_status backend_cpu_check_targets(tutti_context *context, const struct
   return TUTTI_OK;
 }
 
+size_t backend_cpu_unread(const struct tutti_job *job) {
+  const struct cpu_config *config = job->config;
+  struct tutti_shape input = job->task->input;
+  size_t features = (size_t)input.height * (size_t)input.width * (size_t)input.channels;
+  return config->encodings ? 0 : features - tutti_task_plain_features(job->task);
+}
+
+enum tutti_status backend_cpu_check_encodings(tutti_context *context, const struct tutti_job *job) {
+  for (size_t i = 1; backend_cpu_unread(job) > 0 && i < tutti_network_layers(job->network); i++) {
+    const struct tutti_layer *layer = tutti_network_layer(job->network, i);
+    for (size_t e = 0; e < layer->input_count; e++)
+      if (layer->inputs[e] == 0 && layer->op != TUTTI_OP_DENSE)
+        return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED,
+                          "backend.encodings = no: layer %s (%s) reads the inputs, and only dense layers can leave out "
+                          "what data.bins adds to them; take encodings = yes, or data.bins = 0",
+                          layer->label, layer->op_name);
+  }
+  return TUTTI_OK;
+}
+
 /* --- what a job trains on --- */
 
 /* A batch norm that stays as it is would still normalise by its batch. */

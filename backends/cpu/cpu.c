@@ -113,6 +113,7 @@ static enum tutti_status backend_check_cpu(void *self, tutti_context *context, c
   TUTTI_TRY(context, check_augmentation(context, job));
   TUTTI_TRY(context, check_storage(context, job));
   TUTTI_TRY(context, check_precision(context, job));
+  TUTTI_TRY(context, backend_cpu_check_encodings(context, job));
   TUTTI_TRY(context, backend_cpu_lbfgs_check(context, job));
   TUTTI_TRY(context, backend_cpu_draws_check(context, job));
   size_t layers = tutti_network_layers(job->network);

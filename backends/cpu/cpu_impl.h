@@ -82,6 +82,7 @@ struct cpu_config {
   int64_t prediction_draws;
   int storage;
   int precision;
+  bool encodings;
 };
 
 /* The attributes of a layer that ops use. Attributes that an op does not have change nothing. */
@@ -115,6 +116,7 @@ struct cpu_segment {
   const struct cpu_attributes *attributes;           /* the layer's */
   const char *part;                                  /* "weight", "bias", ... */
   size_t offset, rows, columns, ld, fan_in, fan_out; /* a bias has the fans of its weights */
+  size_t unread;                                     /* rows of its tensor behind these, for inputs that are left out */
   bool matrix, trained, frozen;                      /* frozen: trained in other jobs, but not in this one */
   float decay;                                       /* the gradient of its L2 term is decay * w */
 };
@@ -137,6 +139,7 @@ struct cpu_node {
   size_t pixels;           /* pixels of an image, which is a table of rows [rows * pixels][ld]; 1 for tables */
   size_t width, ld;        /* channels of a pixel or features of a row, and the number of floats that they take */
   size_t inputs, input_ld; /* the same of what it reads: of all parts of a concatenation, of the widest input else */
+  size_t unread;           /* the last numbers of what it reads, which it leaves out; not among `inputs` */
   size_t edge_count;
   struct cpu_edge *edges;
   bool needs_gradient, masked; /* masked: the last edge that writes the gradient applies the ReLU's derivative */

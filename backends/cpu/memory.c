@@ -289,7 +289,8 @@ enum tutti_status backend_cpu_plan_create_job(tutti_context *context, const stru
   const struct cpu_purpose purpose = {.gradients = true,
                                       .frozen = job->frozen,
                                       .half = config->storage == CPU_STORAGE_HALF,
-                                      .bfloat = config->precision == CPU_BFLOAT16};
+                                      .bfloat = config->precision == CPU_BFLOAT16,
+                                      .unread = backend_cpu_unread(job)};
   return plan_create(context, kernels, job->network, job->task, rows, &purpose, plan);
 }
 

@@ -159,6 +159,9 @@ const struct tutti_param backend_cpu_params[CPU_PARAMS] = {
                  "What layers multiply in trainings: float32; tf32, with 10 bits of mantissa, on backend cuda; or "
                  "bfloat16, with 7: on backend cpu in networks of tables, on backend cuda in networks of images, "
                  "where values and gradients have no more. Weights, losses and sums stay float32."),
+    TUTTI_BOOL(struct cpu_config, encodings, "true",
+               "Networks read what data.bins adds to the numbers of a table, beside these. Backend cpu.",
+               .flags = TUTTI_PARAM_SEARCHABLE),
 };
 
 const char *backend_cpu_augments(const struct cpu_config *config) {

@@ -244,6 +244,17 @@ static void plan_add_layers(struct plan_builder *b) {
 
 /* --- weights --- */
 
+/* Dense layers of the inputs leave the last `unread` ones out. */
+static void plan_leave_out(struct cpu_plan *plan, size_t unread) {
+  for (size_t i = 0; i < plan->node_count; i++) {
+    struct cpu_node *node = &plan->nodes[i];
+    if (node->op == TUTTI_OP_DENSE && node->edges[0].source == 0) {
+      node->inputs -= unread;
+      node->unread = unread;
+    }
+  }
+}
+
 static size_t plan_add_segment(struct cpu_plan *plan, const struct cpu_node *node, const char *part, size_t rows,
                                bool matrix, bool trained) {
   const struct cpu_attributes *a = node->attributes;
@@ -258,6 +269,7 @@ static size_t plan_add_segment(struct cpu_plan *plan, const struct cpu_node *nod
                                   .columns = node->width,
                                   .ld = ld,
                                   .fan_in = rows,
+                                  .unread = matrix ? node->unread : 0,
                                   .fan_out = conv ? node->width * (size_t)a->kernel_height * (size_t)a->kernel_width /
                                                         (size_t)a->groups
                                                   : node->width,
@@ -503,6 +515,7 @@ enum tutti_status backend_cpu_plan_describe(tutti_context *context, const tutti_
   TUTTI_TRY_OUT(context, tutti_alloc(context, layers, sizeof *b.sources, &b.sources));
   TUTTI_TRY_OUT(context, tutti_alloc(context, layers, sizeof *b.readers, &b.readers));
   plan_add_layers(&b);
+  plan_leave_out(plan, purpose->unread);
   plan_add_weights(plan);
   plan_freeze(plan, purpose->frozen);
   plan_join(plan);

@@ -7,7 +7,7 @@
 
 /* --- parameters (params.c) and checks (check.c) --- */
 
-enum { CPU_PARAMS = 39 };
+enum { CPU_PARAMS = 40 };
 extern const struct tutti_param backend_cpu_params[CPU_PARAMS];
 
 /* Does the network end in the head that the task asks for, with as many numbers? */
@@ -20,6 +20,10 @@ enum tutti_status backend_cpu_check_targets(tutti_context *context, const struct
                                             const tutti_split *split);
 /* What a job trains on: rows, with targets; which layers are frozen; the box of artificial points, if it has one. */
 enum tutti_status backend_cpu_check_data(tutti_context *context, const struct tutti_job *job);
+/* How many of a table's features, the last ones, its networks do not read: all encodings with encodings = no, else 0.
+   The check: only dense layers can leave inputs out. */
+size_t backend_cpu_unread(const struct tutti_job *job);
+enum tutti_status backend_cpu_check_encodings(tutti_context *context, const struct tutti_job *job);
 /* What is said of a job that failed in this epoch: which number is no longer finite, its value, and what may help. */
 void backend_cpu_say_diverged(const struct cpu_config *config, const struct tutti_epoch *epoch, const char *what,
                               double value, struct tutti_outcome *outcome);
@@ -39,6 +43,7 @@ struct cpu_purpose {
   bool gradients;
   bool half;                     /* values of images lie in 16 bits where they can */
   bool bfloat;                   /* products of training are in bfloat16 */
+  size_t unread;                 /* the last so many features of a table, which the layers that read it leave out */
   const char *const *frozen;     /* labels of layers, ended by NULL; or NULL */
   const struct cpu_plan *slopes; /* of the predictions of this plan, whose weights it shares; or NULL */
 };

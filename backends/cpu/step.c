@@ -9,7 +9,7 @@ static void forward_dense(const struct cpu_plan *plan, const struct cpu_node *no
   const struct cpu_node *source = &plan->nodes[node->edges[0].source];
   struct cpu_gemm product = {.m = rows * node->pixels,
                              .n = backend_cpu_columns(node),
-                             .k = source->width,
+                             .k = node->inputs,
                              .a = source->value,
                              .a_row = source->ld,
                              .a_column = 1,
@@ -139,7 +139,7 @@ static void backward_dense(struct cpu_plan *plan, struct cpu_node *node, size_t 
   const struct cpu_edge *edge = &node->edges[0];
   const struct cpu_node *source = &plan->nodes[edge->source];
   struct cpu_weight_product weights = {.rows = rows * node->pixels,
-                                       .inputs = source->width,
+                                       .inputs = node->inputs,
                                        .columns = backend_cpu_columns(node),
                                        .units = source->pixels == 1 ? node->width : 0,
                                        .x = source->value,
@@ -149,7 +149,7 @@ static void backward_dense(struct cpu_plan *plan, struct cpu_node *node, size_t 
                                        .to = plan->gradients + node->weight,
                                        .ldw = plan->segments[node->segment].ld};
   struct cpu_input_product inputs = {.rows = rows * node->pixels,
-                                     .inputs = source->width,
+                                     .inputs = node->inputs,
                                      .units = node->width,
                                      .gradient = node->gradient,
                                      .ldg = node->ld,

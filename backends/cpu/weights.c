@@ -71,8 +71,11 @@ static enum tutti_status weights_name(tutti_context *context, const struct cpu_s
   return TUTTI_OK;
 }
 
+/* Rows of a segment's tensor, in which inputs that are left out have zeros. */
+static size_t rows_of(const struct cpu_segment *segment) { return segment->rows + segment->unread; }
+
 static bool fits(const struct tutti_tensor *tensor, const struct cpu_segment *segment) {
-  return tensor->element == TUTTI_F32 && tensor->bytes == segment->rows * segment->columns * sizeof(float);
+  return tensor->element == TUTTI_F32 && tensor->bytes == rows_of(segment) * segment->columns * sizeof(float);
 }
 
 static void copy_in(const struct cpu_plan *plan, const struct cpu_segment *segment, const struct tutti_tensor *tensor) {
@@ -95,7 +98,7 @@ enum tutti_status backend_cpu_weights_read(tutti_context *context, const struct 
       return TUTTI_FAIL(
           context, TUTTI_ERROR_USAGE,
           "tensor \"%s\" has %zu bytes, expected %zu x %zu float32: these weights are not of this network", name,
-          tensor->bytes, segment->rows, segment->columns);
+          tensor->bytes, rows_of(segment), segment->columns);
     copy_in(plan, segment, tensor);
   }
   return TUTTI_OK;
@@ -111,7 +114,7 @@ static size_t shape_of(const struct cpu_segment *segment, size_t shape[4]) {
     shape[0] = height, shape[1] = width, shape[2] = segment->rows / (height * width), shape[3] = segment->columns;
     return 4;
   }
-  shape[0] = segment->matrix ? segment->rows : segment->columns, shape[1] = segment->columns;
+  shape[0] = segment->matrix ? rows_of(segment) : segment->columns, shape[1] = segment->columns;
   return segment->matrix ? 2 : 1;
 }
 
@@ -179,6 +182,7 @@ enum tutti_status backend_cpu_weights_write(tutti_context *context, const struct
     TUTTI_TRY_OUT(context, tutti_tensors_add(context, tensors, name, TUTTI_F32, rank, shape, &to));
     for (size_t r = 0; r < segment->rows; r++)
       memcpy(to + r * segment->columns, flat + segment->offset + r * segment->ld, segment->columns * sizeof(float));
+    memset(to + segment->rows * segment->columns, 0, segment->unread * segment->columns * sizeof(float));
   }
   *made = tensors;
   tensors = NULL;

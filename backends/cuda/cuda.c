@@ -54,6 +54,7 @@ static enum tutti_status check_config(tutti_context *context, const struct tutti
   const struct cpu_config *config = job->config;
   const char *lacks = config->optimiser == CPU_LBFGS ? "optimiser = lbfgs"
                       : config->storage > 0          ? "storage = half"
+                      : backend_cpu_unread(job) > 0  ? "encodings = no"
                       : !is_image(job)               ? backend_cpu_augments(config)
                       : config->prediction_draws > 0 ? "prediction_draws"
                                                      : NULL;

@@ -490,6 +490,20 @@ static void test_refusals(void **state) {
   job = s->job;
   job.task = &task;
   expect(s, cpu_ops.check(s->backend, s->context, &job), TUTTI_ERROR_USAGE, "takes 1 numbers");
+  /* inputs that are left out, and a layer that cannot leave them out */
+  tutti_network *network;
+  uint32_t layer = 0;
+  task = s->task;
+  task.encodings = 1;
+  s->values->encodings = false;
+  OK(tutti_network_create(s->context, s->task.input, &network));
+  OK(tutti_network_add(s->context, network, TUTTI_OP_BATCH_NORM, "first", 1, &layer, NULL, &layer));
+  OK(tutti_network_add_head(s->context, network, layer, &s->task));
+  job.network = network;
+  expect(s, cpu_ops.check(s->backend, s->context, &job), TUTTI_ERROR_UNSUPPORTED, "layer first (batch-norm) reads");
+  task.encodings = 0;
+  OK(cpu_ops.check(s->backend, s->context, &job));
+  tutti_network_destroy(network);
   end(s);
 }
 
