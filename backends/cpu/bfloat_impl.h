@@ -79,7 +79,7 @@ CPU_INLINE void bfloat_rows(const struct cpu_bfloat *w, size_t row, size_t colum
   struct cpu_tiles t = {.starts = k > 0 || g->accumulate, .depth = depth, .k = k_end - k, .a = w->a, .b = w->b};
   float sums[4 * CPU_TILE_FLOATS] __attribute__((aligned(64)));
   t.rows = bfloat_least(left, 2 * CPU_TILE);
-  t.down = bfloat_tiles_of(t.rows, CPU_TILE);
+  t.down = left > CPU_TILE ? 2 : 1;
   t.a_next = t.b_next = depth * CPU_TILE_FLOATS;
   for (size_t i = 0; i < t.down; i++)
     for (size_t d = 0; d < depth; d++)
@@ -87,7 +87,7 @@ CPU_INLINE void bfloat_rows(const struct cpu_bfloat *w, size_t row, size_t colum
                     bfloat_least(k_end - k - d * 2 * CPU_TILE, 2 * CPU_TILE),
                     w->a + i * t.a_next + d * CPU_TILE_FLOATS);
   for (; column < end; column += t.across * CPU_TILE, t.b += t.across * t.b_next) {
-    t.across = bfloat_least(bfloat_tiles_of(end - column, CPU_TILE), 4 / t.down);
+    t.across = bfloat_least(bfloat_tiles_of(end - column, CPU_TILE), left > CPU_TILE ? 2 : 4);
     float *tile = sums;
     for (size_t i = 0; t.starts && i < t.down; i++)
       for (size_t j = 0; j < t.across; j++, tile += CPU_TILE_FLOATS)
