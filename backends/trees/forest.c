@@ -3,7 +3,6 @@
 #include "grove.h"
 
 #include <math.h>
-#include <string.h>
 
 /* --- fitting ----------------------------------------------------------------------------------------------------- */
 
@@ -28,41 +27,71 @@ static struct forest_settings settings_of(const struct grove_config *config, uin
                                   .seed = tutti_random_u64(&random)};
 }
 
-static enum tutti_status keep(tutti_context *context, const struct forest *forest, size_t output,
-                              tutti_tensors *tensors) {
+/* The greatest float that is not above a threshold: inputs are floats, so they fall on the same sides of it. */
+static float threshold_for_floats(double threshold) {
+  float rounded = (float)threshold;
+  return (double)rounded > threshold ? nextafterf(rounded, -INFINITY) : rounded;
+}
+
+static bool is_leaf(const struct forest_node *node) { return node->threshold == INFINITY; }
+
+/* The nodes, without what leaves say. */
+static enum tutti_status keep_nodes(tutti_context *context, const struct forest *forest, size_t output,
+                                    tutti_tensors *tensors, float **thresholds, int32_t **columns, int32_t **children) {
   size_t nodes = forest->roots[forest->trees];
-  double *thresholds, *moments;
-  float *shares;
-  int32_t *columns, *children, *leaves, *classes;
   int64_t *roots;
   TUTTI_TRY(context,
             learner_add(context, tensors, output, "roots", TUTTI_I64, 1, (size_t[]){forest->trees + 1}, &roots));
-  TUTTI_TRY(context, learner_add(context, tensors, output, "thresholds", TUTTI_F64, 1, &nodes, &thresholds));
-  TUTTI_TRY(context, learner_add(context, tensors, output, "columns", TUTTI_I32, 1, &nodes, &columns));
-  TUTTI_TRY(context, learner_add(context, tensors, output, "children", TUTTI_I32, 1, &nodes, &children));
+  TUTTI_TRY(context, learner_add(context, tensors, output, "thresholds", TUTTI_F32, 1, &nodes, thresholds));
+  TUTTI_TRY(context, learner_add(context, tensors, output, "columns", TUTTI_I32, 1, &nodes, columns));
+  TUTTI_TRY(context, learner_add(context, tensors, output, "children", TUTTI_I32, 1, &nodes, children));
   for (size_t t = 0; t <= forest->trees; t++)
     roots[t] = (int64_t)forest->roots[t];
-  for (size_t n = 0; n < nodes; n++) {
-    thresholds[n] = forest->nodes[n].threshold;
-    columns[n] = (int32_t)forest->nodes[n].column;
-    children[n] = (int32_t)forest->nodes[n].child;
-  }
-  if (forest->class_count == 0) {
-    TUTTI_TRY(context, learner_add(context, tensors, output, "moments", TUTTI_F64, 2, (size_t[]){nodes, 2}, &moments));
-    for (size_t n = 0; n < nodes; n++) {
-      moments[2 * n] = forest->moments[n].mean * forest->scale;
-      moments[2 * n + 1] = forest->moments[n].variance * forest->scale * forest->scale;
+  for (size_t n = 0; n < nodes; n++)
+    if (!is_leaf(&forest->nodes[n])) {
+      (*thresholds)[n] = threshold_for_floats(forest->nodes[n].threshold);
+      (*columns)[n] = (int32_t)forest->nodes[n].column;
+      (*children)[n] = (int32_t)forest->nodes[n].child;
     }
-    return TUTTI_OK;
-  }
-  TUTTI_TRY(context, learner_add(context, tensors, output, "leaves", TUTTI_I32, 2, (size_t[]){nodes, 2}, &leaves));
+  return TUTTI_OK;
+}
+
+/* A leaf of values: column -1, the mean as its threshold, and as its child the number of its variance. Leaves whose
+   rows are all alike share the first one, which is 0. */
+static enum tutti_status keep_values(tutti_context *context, const struct forest *forest, size_t output,
+                                     tutti_tensors *tensors) {
+  size_t nodes = forest->roots[forest->trees], count = 1;
+  float *thresholds, *variances;
+  int32_t *columns, *children;
+  TUTTI_TRY(context, keep_nodes(context, forest, output, tensors, &thresholds, &columns, &children));
+  for (size_t n = 0; n < nodes; n++)
+    if (is_leaf(&forest->nodes[n])) {
+      thresholds[n] = (float)(forest->moments[n].mean * forest->scale);
+      columns[n] = -1;
+      children[n] = forest->moments[n].variance > 0 ? (int32_t)count++ : 0;
+    }
+  TUTTI_TRY(context, learner_add(context, tensors, output, "variances", TUTTI_F32, 1, &count, &variances));
+  for (size_t n = 0; n < nodes; n++)
+    if (columns[n] < 0)
+      variances[children[n]] = (float)(forest->moments[n].variance * forest->scale * forest->scale);
+  return TUTTI_OK;
+}
+
+/* A leaf of classes: as its column minus the number of its classes, as its child the first of their shares. */
+static enum tutti_status keep_shares(tutti_context *context, const struct forest *forest, size_t output,
+                                     tutti_tensors *tensors) {
+  size_t nodes = forest->roots[forest->trees];
+  float *thresholds, *shares;
+  int32_t *columns, *children, *classes;
+  TUTTI_TRY(context, keep_nodes(context, forest, output, tensors, &thresholds, &columns, &children));
   TUTTI_TRY(context, learner_add(context, tensors, output, "classes", TUTTI_I32, 1, &forest->share_count, &classes));
   TUTTI_TRY(context, learner_add(context, tensors, output, "shares", TUTTI_F32, 1, &forest->share_count, &shares));
-  for (size_t n = 0; n < nodes; n++) {
-    bool leaf = forest->nodes[n].threshold == INFINITY;
-    leaves[2 * n] = leaf ? (int32_t)forest->leaves[n].first : 0;
-    leaves[2 * n + 1] = leaf ? (int32_t)forest->leaves[n].count : 0;
-  }
+  for (size_t n = 0; n < nodes; n++)
+    if (is_leaf(&forest->nodes[n])) {
+      thresholds[n] = 0;
+      columns[n] = -(int32_t)forest->leaves[n].count;
+      children[n] = (int32_t)forest->leaves[n].first;
+    }
   for (size_t s = 0; s < forest->share_count; s++) {
     classes[s] = (int32_t)forest->shares[s].class;
     shares[s] = forest->shares[s].share;
@@ -104,7 +133,8 @@ enum tutti_status grove_fit_forest(tutti_context *context, const struct grove_co
     if (task->head == TUTTI_OP_HEAD_GAUSSIAN)
       TUTTI_TRY_OUT(context, learner_keep_variance(context, tensors, output, variance_of(rows->count, values)));
   }
-  TUTTI_TRY_OUT(context, keep(context, &forest, output, tensors));
+  TUTTI_TRY_OUT(context, forest.class_count ? keep_shares(context, &forest, output, tensors)
+                                            : keep_values(context, &forest, output, tensors));
 out:
   forest_clear(&forest);
   tutti_free(vectors);
@@ -119,20 +149,36 @@ static enum tutti_status not_a_forest(tutti_context *context) {
   return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "weights: the trees are no trees of this task's inputs");
 }
 
-/* A node of a tree leads only to later nodes, so that every row arrives at a leaf. */
-static bool are_trees(const struct forest *forest) {
-  for (size_t t = 0; t < forest->trees; t++) {
-    const struct forest_node *nodes = forest->nodes + forest->roots[t];
-    size_t count = forest->roots[t + 1] - forest->roots[t];
-    for (size_t n = 0; n < count; n++) {
-      bool leaf = nodes[n].child == n && nodes[n].threshold == INFINITY && nodes[n].column < forest->dimension;
-      bool inner = nodes[n].child > n && nodes[n].child + (size_t)1 < count && nodes[n].column < forest->dimension &&
-                   isfinite(nodes[n].threshold);
-      if (!leaf && !inner)
-        return false;
-    }
-  }
-  return true;
+/* The tensors of a forest, as they are in a file. */
+struct kept_forest {
+  size_t nodes, says; /* says: how many variances or shares there are */
+  const float *thresholds, *variances, *shares;
+  const int32_t *columns, *children, *classes;
+};
+
+static enum tutti_status find_nodes(tutti_context *context, const tutti_tensors *tensors, size_t output,
+                                    struct kept_forest *kept, struct forest *forest) {
+  const struct tutti_tensor *roots, *thresholds, *columns, *children;
+  if (learner_has(tensors, output, "moments") || learner_has(tensors, output, "leaves"))
+    return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT,
+                      "weights: an earlier version of Tutti wrote this forest, in a form that is no longer read; train "
+                      "it again, or predict with that version");
+  TUTTI_TRY(context, learner_find(context, tensors, output, "roots", TUTTI_I64, 1, (size_t[]){LEARNER_ANY}, &roots));
+  TUTTI_TRY(context,
+            learner_find(context, tensors, output, "thresholds", TUTTI_F32, 1, (size_t[]){LEARNER_ANY}, &thresholds));
+  kept->nodes = thresholds->shape[0];
+  TUTTI_TRY(context, learner_find(context, tensors, output, "columns", TUTTI_I32, 1, &kept->nodes, &columns));
+  TUTTI_TRY(context, learner_find(context, tensors, output, "children", TUTTI_I32, 1, &kept->nodes, &children));
+  if (roots->shape[0] == 0)
+    return not_a_forest(context);
+  kept->thresholds = thresholds->data;
+  kept->columns = columns->data;
+  kept->children = children->data;
+  forest->trees = roots->shape[0] - 1;
+  TUTTI_TRY(context, tutti_alloc(context, roots->shape[0], sizeof *forest->roots, &forest->roots));
+  for (size_t t = 0; t <= forest->trees; t++)
+    forest->roots[t] = (size_t)((const int64_t *)roots->data)[t];
+  return TUTTI_OK;
 }
 
 static bool are_roots(const struct forest *forest, size_t nodes) {
@@ -142,60 +188,80 @@ static bool are_roots(const struct forest *forest, size_t nodes) {
   return valid;
 }
 
+/* A node of a tree leads only to later nodes, so that every row arrives at a leaf. False: it is no node. */
+static bool open_node(const struct kept_forest *kept, size_t dimension, size_t root, size_t count, size_t n,
+                      struct forest_node *node) {
+  const int32_t column = kept->columns[root + n], child = kept->children[root + n];
+  const float threshold = kept->thresholds[root + n];
+  *node = column < 0 ? (struct forest_node){INFINITY, 0, (uint32_t)n}
+                     : (struct forest_node){(double)threshold, (uint32_t)column, (uint32_t)child};
+  return isfinite(threshold) && child >= 0 &&
+         (column < 0 || ((size_t)column < dimension && (size_t)child > n && (size_t)child + 1 < count));
+}
+
+/* Of a tree whose every inner node has two children, half of the nodes and one more are leaves. */
+static bool open_trees(const struct kept_forest *kept, struct forest *forest) {
+  bool valid = true;
+  for (size_t t = 0; t < forest->trees; t++) {
+    const size_t root = forest->roots[t], count = forest->roots[t + 1] - root;
+    size_t leaves = 0;
+    for (size_t n = 0; n < count; n++) {
+      valid = open_node(kept, forest->dimension, root, count, n, &forest->nodes[root + n]) && valid;
+      leaves += kept->columns[root + n] < 0;
+    }
+    valid = valid && leaves == count / 2 + 1;
+  }
+  return valid;
+}
+
 static enum tutti_status open_nodes(tutti_context *context, const tutti_tensors *tensors, size_t output,
-                                    struct forest *forest) {
-  const struct tutti_tensor *roots, *thresholds, *columns, *children;
-  TUTTI_TRY(context, learner_find(context, tensors, output, "roots", TUTTI_I64, 1, (size_t[]){LEARNER_ANY}, &roots));
-  TUTTI_TRY(context,
-            learner_find(context, tensors, output, "thresholds", TUTTI_F64, 1, (size_t[]){LEARNER_ANY}, &thresholds));
-  size_t nodes = thresholds->shape[0];
-  TUTTI_TRY(context, learner_find(context, tensors, output, "columns", TUTTI_I32, 1, &nodes, &columns));
-  TUTTI_TRY(context, learner_find(context, tensors, output, "children", TUTTI_I32, 1, &nodes, &children));
-  if (roots->shape[0] == 0)
-    return not_a_forest(context);
-  forest->trees = roots->shape[0] - 1;
-  TUTTI_TRY(context, tutti_alloc(context, roots->shape[0], sizeof *forest->roots, &forest->roots));
-  TUTTI_TRY(context, tutti_alloc(context, nodes, sizeof *forest->nodes, &forest->nodes));
-  for (size_t t = 0; t <= forest->trees; t++)
-    forest->roots[t] = (size_t)((const int64_t *)roots->data)[t];
-  for (size_t n = 0; n < nodes; n++)
-    forest->nodes[n] =
-        (struct forest_node){((const double *)thresholds->data)[n], (uint32_t)((const int32_t *)columns->data)[n],
-                             (uint32_t)((const int32_t *)children->data)[n]};
-  return are_roots(forest, nodes) && are_trees(forest) ? TUTTI_OK : not_a_forest(context);
+                                    struct kept_forest *kept, struct forest *forest) {
+  TUTTI_TRY(context, find_nodes(context, tensors, output, kept, forest));
+  TUTTI_TRY(context, tutti_alloc(context, kept->nodes, sizeof *forest->nodes, &forest->nodes));
+  return are_roots(forest, kept->nodes) && open_trees(kept, forest) ? TUTTI_OK : not_a_forest(context);
 }
 
 static enum tutti_status open_moments(tutti_context *context, const tutti_tensors *tensors, size_t output,
-                                      struct forest *forest) {
-  const struct tutti_tensor *moments;
-  size_t nodes = forest->roots[forest->trees];
-  TUTTI_TRY(context, learner_find(context, tensors, output, "moments", TUTTI_F64, 2, (size_t[]){nodes, 2}, &moments));
-  TUTTI_TRY(context, tutti_alloc(context, nodes, sizeof *forest->moments, &forest->moments));
-  memcpy(forest->moments, moments->data, moments->bytes);
+                                      struct kept_forest *kept, struct forest *forest) {
+  const struct tutti_tensor *variances;
+  bool valid = true;
+  TUTTI_TRY(context,
+            learner_find(context, tensors, output, "variances", TUTTI_F32, 1, (size_t[]){LEARNER_ANY}, &variances));
+  TUTTI_TRY(context, tutti_alloc(context, kept->nodes, sizeof *forest->moments, &forest->moments));
+  kept->variances = variances->data;
+  kept->says = variances->shape[0];
   forest->scale = 1;
-  return TUTTI_OK;
+  for (size_t n = 0; n < kept->nodes; n++) {
+    const bool leaf = kept->columns[n] < 0, there = leaf && (size_t)kept->children[n] < kept->says;
+    forest->moments[n] =
+        there ? (struct forest_moments){(double)kept->thresholds[n], (double)kept->variances[kept->children[n]]}
+              : (struct forest_moments){0, 0};
+    valid = valid && there == leaf && forest->moments[n].variance >= 0;
+  }
+  return valid ? TUTTI_OK : not_a_forest(context);
 }
 
 static enum tutti_status open_shares(tutti_context *context, const tutti_tensors *tensors, size_t output,
-                                     size_t class_count, struct forest *forest) {
-  const struct tutti_tensor *leaves, *classes, *shares;
-  size_t nodes = forest->roots[forest->trees];
+                                     size_t class_count, struct kept_forest *kept, struct forest *forest) {
+  const struct tutti_tensor *classes, *shares;
   bool valid = true;
-  TUTTI_TRY(context, learner_find(context, tensors, output, "leaves", TUTTI_I32, 2, (size_t[]){nodes, 2}, &leaves));
   TUTTI_TRY(context,
             learner_find(context, tensors, output, "classes", TUTTI_I32, 1, (size_t[]){LEARNER_ANY}, &classes));
   TUTTI_TRY(context, learner_find(context, tensors, output, "shares", TUTTI_F32, 1, classes->shape, &shares));
+  kept->classes = classes->data;
+  kept->shares = shares->data;
   forest->class_count = class_count;
-  forest->share_count = classes->shape[0];
-  TUTTI_TRY(context, tutti_alloc(context, nodes, sizeof *forest->leaves, &forest->leaves));
-  TUTTI_TRY(context, tutti_alloc(context, forest->share_count, sizeof *forest->shares, &forest->shares));
-  if (leaves->bytes > 0)
-    memcpy(forest->leaves, leaves->data, leaves->bytes);
-  for (size_t n = 0; n < nodes; n++)
-    valid = valid && (size_t)forest->leaves[n].first + forest->leaves[n].count <= forest->share_count;
-  for (size_t s = 0; s < forest->share_count; s++) {
-    forest->shares[s] =
-        (struct forest_share){(uint32_t)((const int32_t *)classes->data)[s], ((const float *)shares->data)[s]};
+  forest->share_count = kept->says = classes->shape[0];
+  TUTTI_TRY(context, tutti_alloc(context, kept->nodes, sizeof *forest->leaves, &forest->leaves));
+  TUTTI_TRY(context, tutti_alloc(context, kept->says, sizeof *forest->shares, &forest->shares));
+  for (size_t n = 0; n < kept->nodes; n++) {
+    const bool leaf = kept->columns[n] < 0;
+    const uint32_t first = leaf ? (uint32_t)kept->children[n] : 0, count = leaf ? -(uint32_t)kept->columns[n] : 0;
+    forest->leaves[n] = (struct forest_leaf){first, count};
+    valid = valid && (size_t)first + count <= kept->says;
+  }
+  for (size_t s = 0; s < kept->says; s++) {
+    forest->shares[s] = (struct forest_share){(uint32_t)kept->classes[s], kept->shares[s]};
     valid = valid && forest->shares[s].class < class_count;
   }
   return valid ? TUTTI_OK : not_a_forest(context);
@@ -235,16 +301,14 @@ static enum tutti_status predict_values(tutti_context *context, const struct for
 static enum tutti_status open_forest(tutti_context *context, const struct grove_config *config,
                                      const struct tutti_task *task, const tutti_tensors *tensors, size_t output,
                                      struct forest *forest, double *prior, double *variance) {
+  struct kept_forest kept = {.nodes = 0};
   *variance = NAN;
   *prior = config->prior;
-  TUTTI_TRY(context, open_nodes(context, tensors, output, forest));
+  TUTTI_TRY(context, open_nodes(context, tensors, output, &kept, forest));
   if (task->kind == TUTTI_TASK_CLASSIFICATION)
-    return open_shares(context, tensors, output, task->outputs, forest);
-  TUTTI_TRY(context, open_moments(context, tensors, output, forest));
-  if (task->head != TUTTI_OP_HEAD_GAUSSIAN || learner_has(tensors, output, "variance"))
-    return learner_find_variance(context, tensors, task, output, variance);
-  *variance = *prior = 0; /* of a run that was made before there was a prior */
-  return TUTTI_OK;
+    return open_shares(context, tensors, output, task->outputs, &kept, forest);
+  TUTTI_TRY(context, open_moments(context, tensors, output, &kept, forest));
+  return learner_find_variance(context, tensors, task, output, variance);
 }
 
 enum tutti_status grove_predict_forest(tutti_context *context, const struct grove_config *config,
@@ -328,7 +392,7 @@ static tutti_term ask_trees(tutti_context *context, const struct forest *forest,
   for (size_t t = 0; t < forest->trees; t++)
     for (size_t n = forest->roots[t]; n < forest->roots[t + 1]; n++) {
       const struct forest_node *node = &forest->nodes[n];
-      bool leaf = node->threshold == INFINITY;
+      bool leaf = is_leaf(node);
       questions.column[n] = node->column;
       questions.threshold[n] = leaf ? 0 : node->threshold;
       questions.low[n] = node->child;

@@ -204,6 +204,35 @@ static void values_and_variances_are_learnt(void **state) {
   }
 }
 
+/* With leaves of many rows, the noise is what their variances say, in units of the targets whatever these are. */
+static void variances_of_leaves_have_the_targets_units(void **state) {
+  static struct rows rows, held;
+  static float out[HELD * 2];
+  (void)state;
+  draw_rows(&rows, ROWS, 0);
+  draw_rows(&held, HELD, 1);
+  for (size_t i = 0; i < ROWS; i++)
+    rows.targets[i] *= 100;
+  for (int method = GROVE_RANDOM_FOREST; method <= GROVE_EXTRA_TREES; method++) {
+    struct learning learning;
+    struct grove_config config = usual;
+    double square = 0, variance = 0;
+    config.method = method;
+    config.min_leaf = 40;
+    config.prior = 0;
+    begin(&learning, &rows, TUTTI_OP_HEAD_GAUSSIAN);
+    finish(&learning, &config);
+    predict(&learning, NULL, HELD, held.inputs, out);
+    for (size_t i = 0; i < HELD; i++) {
+      double error = (double)(out[2 * i] - 100 * held.targets[i]);
+      square += error * error / HELD;
+      variance += (double)out[2 * i + 1] / HELD;
+    }
+    assert_true(variance > square / 1.5 && variance < square * 1.5);
+    learning_end(&learning);
+  }
+}
+
 /* One more tree that knows nothing: (trees * share + 1 / classes) / (trees + 1). */
 static void probabilities_of_a_forest_are_shares(void **state) {
   static const float inputs[] = {0, 1};
@@ -441,6 +470,56 @@ static void cancelling_ends_it_between_trees(void **state) {
   }
 }
 
+/* --- how forests are kept ---------------------------------------------------------------------------------------- */
+
+/* Thresholds are kept as floats. Between two floats without another one between them the middle is none, and rounded
+   the wrong way it would take both to the same side. */
+static void neighbours_among_floats_are_told_apart(void **state) {
+  static struct rows rows;
+  static float out[2 * ROWS];
+  struct learning learning;
+  (void)state;
+  for (size_t i = 0; i < ROWS; i++) {
+    for (size_t j = 0; j < FEATURES; j++)
+      rows.inputs[i * FEATURES + j] = (i % 2 ? -1 : 1) * (1 + (float)i * 0x1p-23f);
+    rows.targets[i] = (float)(i * 37 % ROWS);
+  }
+  for (int method = GROVE_RANDOM_FOREST; method <= GROVE_EXTRA_TREES; method++) {
+    struct grove_config config = usual;
+    config.method = method;
+    config.bootstrap = false;
+    begin(&learning, &rows, TUTTI_OP_HEAD_LINEAR);
+    finish(&learning, &config);
+    predict(&learning, NULL, ROWS, rows.inputs, out);
+    for (size_t i = 0; i < ROWS; i++)
+      assert_close((double)out[2 * i], (double)rows.targets[i], 1e-3, 0);
+    learning_end(&learning);
+  }
+}
+
+static size_t bytes_of(const tutti_tensors *tensors) {
+  size_t bytes = 0;
+  for (size_t i = 0; i < tutti_tensors_count(tensors); i++)
+    bytes += tutti_tensors_at(tensors, i)->bytes;
+  return bytes;
+}
+
+/* Large tables have forests of millions of nodes: 12 bytes each, leaves of one row among them. */
+static void a_node_takes_twelve_bytes(void **state) {
+  struct rows rows;
+  struct learning learning;
+  struct grove_config config = usual;
+  (void)state;
+  draw_rows(&rows, ROWS, 0);
+  config.bootstrap = false;
+  begin(&learning, &rows, TUTTI_OP_HEAD_GAUSSIAN);
+  finish(&learning, &config);
+  size_t trees = (size_t)config.trees, nodes = trees * (2 * ROWS - 1), roots = (trees + 1) * sizeof(int64_t);
+  assert_int_equal(tutti_tensors_find(learning.outcome.weights, "0.thresholds")->shape[0], nodes);
+  assert_int_equal(bytes_of(learning.outcome.weights), 12 * nodes + roots + sizeof(float) + sizeof(double));
+  learning_end(&learning);
+}
+
 /* --- torn weights ------------------------------------------------------------------------------------------------ */
 
 static void expect_corrupt(struct learning *learning, const tutti_tensors *weights) {
@@ -464,6 +543,14 @@ static void expect_corrupt_with(struct learning *learning, const char *name, siz
   memcpy(place, kept, size);
 }
 
+static size_t first_leaf(const struct learning *learning) {
+  const int32_t *columns = tutti_tensors_find(learning->outcome.weights, "0.columns")->data;
+  size_t leaf = 0;
+  while (columns[leaf] >= 0)
+    leaf++;
+  return leaf;
+}
+
 static void torn_weights_are_refused(void **state) {
   static const char *const damage[] = {"0.children", "0.columns"};
   struct rows rows;
@@ -481,7 +568,12 @@ static void torn_weights_are_refused(void **state) {
   expect_corrupt_with(&learning, "0.roots", 0, 1);
   expect_corrupt_with(&learning, "0.roots", 3, (int64_t)1 << 60);
   expect_corrupt_with(&learning, "0.classes", 2, 3);
-  expect_corrupt_with(&learning, "0.leaves", 3, 1 << 30);
+  const size_t leaf = first_leaf(&learning);
+  expect_corrupt_with(&learning, "0.columns", leaf, -1000000);
+  expect_corrupt_with(&learning, "0.columns", leaf, INT32_MIN);
+  expect_corrupt_with(&learning, "0.columns", leaf, 0);
+  expect_corrupt_with(&learning, "0.children", leaf, 1 << 30);
+  expect_corrupt_with(&learning, "0.children", leaf, -1);
   learning.job.task = &learning.task;
   tutti_tensors *empty;
   OK(tutti_tensors_create(learning.context, &empty));
@@ -498,11 +590,55 @@ static void torn_weights_are_refused(void **state) {
   learning_end(&learning);
 }
 
+static void torn_leaves_of_values_are_refused(void **state) {
+  struct rows rows;
+  struct learning learning;
+  const float nothing = NAN, infinite = INFINITY, negative = -1;
+  int32_t bits;
+  (void)state;
+  draw_rows(&rows, ROWS, 0);
+  begin(&learning, &rows, TUTTI_OP_HEAD_GAUSSIAN);
+  finish(&learning, &usual);
+  const size_t leaf = first_leaf(&learning);
+  expect_corrupt_with(&learning, "0.children", leaf, 1 << 30);
+  memcpy(&bits, &nothing, sizeof bits);
+  expect_corrupt_with(&learning, "0.thresholds", leaf, bits);
+  expect_corrupt_with(&learning, "0.variances", 0, bits);
+  memcpy(&bits, &infinite, sizeof bits);
+  expect_corrupt_with(&learning, "0.thresholds", 0, bits);
+  memcpy(&bits, &negative, sizeof bits);
+  expect_corrupt_with(&learning, "0.variances", 0, bits);
+  learning_end(&learning);
+}
+
+static void an_earlier_form_is_named(void **state) {
+  struct rows rows;
+  struct learning learning;
+  float input[FEATURES] = {0}, out[2];
+  void *moments;
+  tutti_tensors *tensors;
+  (void)state;
+  draw_rows(&rows, ROWS, 0);
+  begin(&learning, &rows, TUTTI_OP_HEAD_GAUSSIAN);
+  learning.job.config = &usual;
+  OK(tutti_tensors_create(learning.context, &tensors));
+  OK(tutti_tensors_add(learning.context, tensors, "0.moments", TUTTI_F64, 2, (size_t[]){3, 2}, &moments));
+  memset(moments, 0, 6 * sizeof(double));
+  tutti_split *points = learning_points(&learning, 1, input);
+  assert_int_equal(backend_predict_trees(NULL, learning.context, &learning.job, tensors, points, out),
+                   TUTTI_ERROR_CORRUPT);
+  assert_non_null(strstr(tutti_error_message(learning.context), "earlier version"));
+  tutti_split_destroy(points);
+  tutti_tensors_destroy(tensors);
+  learning_end(&learning);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(classes_are_learnt),
       cmocka_unit_test(two_classes_are_learnt),
       cmocka_unit_test(values_and_variances_are_learnt),
+      cmocka_unit_test(variances_of_leaves_have_the_targets_units),
       cmocka_unit_test(no_value_is_certain),
       cmocka_unit_test(probabilities_of_a_forest_are_shares),
       cmocka_unit_test(results_depend_on_the_seed_alone),
@@ -514,7 +650,11 @@ int main(void) {
       cmocka_unit_test(constants_are_learnt),
       cmocka_unit_test(what_cannot_be_learnt_is_refused),
       cmocka_unit_test(cancelling_ends_it_between_trees),
+      cmocka_unit_test(neighbours_among_floats_are_told_apart),
+      cmocka_unit_test(a_node_takes_twelve_bytes),
       cmocka_unit_test(torn_weights_are_refused),
+      cmocka_unit_test(torn_leaves_of_values_are_refused),
+      cmocka_unit_test(an_earlier_form_is_named),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
