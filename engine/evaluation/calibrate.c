@@ -15,12 +15,14 @@ struct part {
   struct tutti_targets targets;
   double *values, *truths;
   int32_t *labels;
+  struct tutti_mixture *mixtures;
 };
 
 static void release_part(struct part *part) {
   tutti_free(part->values);
   tutti_free(part->truths);
   tutti_free(part->labels);
+  tutti_free(part->mixtures);
   *part = (struct part){0};
 }
 
@@ -35,6 +37,8 @@ static enum tutti_status take_part(tutti_context *context, const struct tutti_ca
     TUTTI_TRY(context, tutti_alloc(context, rows, outputs * sizeof(double), &part->truths));
   if (of->targets->labels)
     TUTTI_TRY(context, tutti_alloc(context, rows, sizeof(int32_t), &part->labels));
+  if (of->combined->mixtures)
+    TUTTI_TRY(context, tutti_alloc(context, rows * outputs, sizeof *part->mixtures, &part->mixtures));
   for (size_t r = 0; r < rows; r++) {
     if ((folds[r] == fold) != inside)
       continue;
@@ -43,10 +47,13 @@ static enum tutti_status take_part(tutti_context *context, const struct tutti_ca
       memcpy(part->truths + count * outputs, of->targets->values + r * outputs, outputs * sizeof(double));
     if (part->labels)
       part->labels[count] = of->targets->labels[r];
+    if (part->mixtures)
+      memcpy(part->mixtures + count * outputs, of->combined->mixtures + r * outputs, outputs * sizeof *part->mixtures);
     count++;
   }
   part->combined.rows = part->targets.rows = count;
   part->combined.values = part->values;
+  part->combined.mixtures = part->mixtures;
   part->targets.values = part->truths;
   part->targets.labels = part->labels;
   return TUTTI_OK;
@@ -98,30 +105,52 @@ struct sums {
   double scores[2][TUTTI_FIXED_LEVELS], inside[TUTTI_FIXED_LEVELS];
 };
 
-static double likelihood_of(const struct tutti_combined *combined, const struct tutti_targets *targets, size_t row) {
-  size_t outputs = combined->outputs;
-  double nll = 0;
-  if (combined->kind == TUTTI_TASK_CLASSIFICATION)
-    return tutti_probability_nll(combined->values[row * outputs + (size_t)targets->labels[row]]);
-  for (size_t o = 0; o < outputs; o++) {
-    const double *moments = combined->values + (row * outputs + o) * TUTTI_COMBINED_PARTS;
-    nll += tutti_gaussian_nll(moments[TUTTI_COMBINED_MEAN],
-                              moments[TUTTI_COMBINED_ALEATORIC] + moments[TUTTI_COMBINED_EPISTEMIC],
-                              targets->values[row * outputs + o]);
+/* The NLL of a target: of its Gaussian with these moments or, where the mixture is known, of that with its members
+   moved and scaled to them; room[2 * members]. */
+static double value_nll(const struct part *part, bool parts, size_t cell, const double *after, double *room) {
+  const double *before = part->values + cell * TUTTI_COMBINED_PARTS;
+  if (!part->mixtures)
+    return tutti_gaussian_nll(after[TUTTI_COMBINED_MEAN],
+                              after[TUTTI_COMBINED_ALEATORIC] + after[TUTTI_COMBINED_EPISTEMIC], part->truths[cell]);
+  const struct tutti_mixture *plain = &part->mixtures[cell];
+  struct tutti_mixture mixture = *plain;
+  for (size_t k = 0; k < plain->members; k++) {
+    const double within = parts ? plain->variances[plain->members + k] : 0;
+    const struct tutti_scaled scaled =
+        tutti_calibrated_member(before, after, plain->means[k], plain->variances[k], within);
+    room[k] = scaled.mean;
+    room[plain->members + k] = scaled.variance;
   }
+  mixture.means = room;
+  mixture.variances = room + plain->members;
+  return tutti_mixture_nll(&mixture, part->truths[cell]);
+}
+
+/* Of a row whose predictions are values[rows][width], summed over the outputs. */
+static double likelihood_of(const struct part *part, bool parts, const double *values, size_t row, double *room) {
+  size_t outputs = part->combined.outputs;
+  double nll = 0;
+  if (part->combined.kind == TUTTI_TASK_CLASSIFICATION)
+    return tutti_probability_nll(values[row * outputs + (size_t)part->labels[row]]);
+  for (size_t cell = row * outputs; cell < (row + 1) * outputs; cell++)
+    nll += value_nll(part, parts, cell, values + cell * TUTTI_COMBINED_PARTS, room);
   return nll;
 }
 
-static void add_likelihoods(const struct part *part, const double *after, struct sums *sums) {
-  struct tutti_combined calibrated = part->combined;
-  calibrated.values = after;
+static enum tutti_status add_likelihoods(tutti_context *context, const struct part *part, bool parts,
+                                         const double *after, struct sums *sums) {
+  size_t members = part->mixtures ? part->mixtures[0].members : 0;
+  double *room;
+  TUTTI_TRY(context, tutti_alloc(context, members, 2 * sizeof *room, &room));
   for (size_t r = 0; r < part->combined.rows; r++) {
-    double plain = likelihood_of(&part->combined, &part->targets, r);
-    double corrected = likelihood_of(&calibrated, &part->targets, r);
+    double plain = likelihood_of(part, parts, part->values, r, room);
+    double corrected = likelihood_of(part, parts, after, r, room);
     sums->before += plain;
     sums->after += corrected;
     add_gain(&sums->gain[0], plain - corrected);
   }
+  tutti_free(room);
+  return TUTTI_OK;
 }
 
 /* Of the rows of a fold. */
@@ -158,7 +187,7 @@ static enum tutti_status judge_fold(tutti_context *context, tutti_calibrator *ca
   TUTTI_TRY_OUT(context, tutti_alloc(context, part.combined.rows, width * sizeof *after, &after));
   if (!(tutti_calibrator_gives(calibrator) & TUTTI_GIVES_INTERVALS)) {
     TUTTI_TRY_OUT(context, tutti_calibrator_apply(context, calibrator, &part.combined, after));
-    add_likelihoods(&part, after, sums);
+    TUTTI_TRY_OUT(context, add_likelihoods(context, &part, of->parts, after, sums));
     goto out;
   }
   for (size_t l = 0; l < TUTTI_FIXED_LEVELS; l++) {
@@ -235,41 +264,6 @@ out:
   return status;
 }
 
-/* --- the mixture --- */
-
-/* The negative log-likelihood of the mixtures; NaN: of such pools it is not known. */
-static enum tutti_status mixture_nll(tutti_context *context, const struct tutti_calibrated *of, double *nll) {
-  tutti_evaluation *evaluation = NULL;
-  TUTTI_TRY(context, tutti_evaluate_calibrated(context, of, NULL, &evaluation));
-  const struct tutti_metric *metric = tutti_evaluation_find(evaluation, "nll");
-  *nll = metric ? metric->value : (double)NAN;
-  tutti_evaluation_destroy(evaluation);
-  return TUTTI_OK;
-}
-
-/* Calibrators of moments know an ensemble's variance, to which a member of little weight adds most if it is wide
-   enough. What predictions are of is the mixture: if the fit makes it worse on the very rows that it was made for, it
-   is refused. */
-static enum tutti_status judge_mixture(tutti_context *context, tutti_calibrator *calibrator,
-                                       const struct tutti_calibrating *of, struct tutti_verdict *verdict) {
-  enum tutti_status status;
-  struct tutti_calibrated calibrated = {.trials = NULL};
-  const struct tutti_calibrated plain = {.pool = *of->pool, .ensemble = (tutti_ensemble *)(uintptr_t)of->ensemble};
-  double before = (double)NAN, after = (double)NAN;
-  TUTTI_TRY_OUT(context, mixture_nll(context, &plain, &before));
-  TUTTI_TRY_OUT(context, tutti_calibrated_make(context, calibrator, of->pool, of->ensemble, NULL, &calibrated));
-  TUTTI_TRY_OUT(context, mixture_nll(context, &calibrated, &after));
-  if (after > before)
-    (void)snprintf(verdict->refused, sizeof verdict->refused,
-                   "it fits the ensemble's variance, to which few members with large ones add most, and makes the "
-                   "mixture of the members' Gaussians worse: nll %.5g with it, %.5g without, on the rows that it was "
-                   "fitted to",
-                   after, before);
-out:
-  tutti_calibrated_release(&calibrated);
-  return status;
-}
-
 /* --- fitting --- */
 
 /* Are there enough rows? If not, the verdict says so. */
@@ -297,9 +291,6 @@ enum tutti_status tutti_calibrate(tutti_context *context, const struct tutti_cal
     status = judge(context, calibrator, of, verdict);
   if (status == TUTTI_OK && !*verdict->refused)
     status = tutti_calibrator_fit(context, calibrator, of->combined, of->targets);
-  if (status == TUTTI_OK && !*verdict->refused && verdict->measure && of->pool &&
-      tutti_calibrator_gives(calibrator) & TUTTI_GIVES_MOMENTS)
-    status = judge_mixture(context, calibrator, of, verdict);
   if (status == TUTTI_ERROR_NUMERIC || status == TUTTI_ERROR_USAGE) {
     (void)snprintf(verdict->refused, sizeof verdict->refused, "%s", tutti_error_message(context));
     tutti_error_clear(context);

@@ -27,6 +27,16 @@ TUTTI_NODISCARD enum tutti_status tutti_combine(tutti_context *context, const st
                                                 const tutti_ensemble *ensemble,
                                                 const struct tutti_evaluation_options *options,
                                                 struct tutti_combined *combined);
+/* Regression: the mixtures behind them, [rows][outputs]; release even after a failure. */
+struct tutti_mixtures {
+  struct tutti_mixture *all;
+  double *numbers;
+  bool parts; /* do members tell their own epistemic variance? Then [members] of it stand behind the variances */
+};
+TUTTI_NODISCARD enum tutti_status tutti_combine_mixtures(tutti_context *context, const struct tutti_pool *pool,
+                                                         const tutti_ensemble *ensemble,
+                                                         struct tutti_mixtures *mixtures);
+void tutti_mixtures_release(struct tutti_mixtures *mixtures);
 /* Regression: the quantiles of the mixtures at p[count] into out[rows][outputs][count]. */
 TUTTI_NODISCARD enum tutti_status tutti_combined_quantiles(tutti_context *context, const struct tutti_pool *pool,
                                                            const tutti_ensemble *ensemble, size_t count,
@@ -41,9 +51,7 @@ struct tutti_calibrating {
   const struct tutti_combined *combined;
   const struct tutti_targets *targets;
   const double *plain; /* regression: [TUTTI_FIXED_LEVELS][rows][outputs][2], the intervals without a calibrator */
-  /* Where the predictions are from, so that the mixture of the members is judged, too; NULL: it is not. */
-  const struct tutti_pool *pool;
-  const tutti_ensemble *ensemble;
+  bool parts;          /* of combined->mixtures; see struct tutti_mixtures */
 };
 
 /* What came of it. */
@@ -58,6 +66,14 @@ TUTTI_NODISCARD enum tutti_status tutti_calibrate(tutti_context *context, const 
                                                   tutti_calibrator **calibrator, struct tutti_verdict *verdict);
 
 /* --- the ensemble after that (calibrated.c) --- */
+
+/* A Gaussian of one member: its mean moves with the spread of the members, its variance in its two parts, of which
+   *within, at most the variance, is its own epistemic one. before, after: [TUTTI_COMBINED_PARTS] of the ensemble. */
+struct tutti_scaled {
+  double mean, variance, within;
+};
+struct tutti_scaled tutti_calibrated_member(const double *before, const double *after, double mean, double variance,
+                                            double within);
 
 /* A pool as the calibrator makes it. Classification: one model that predicts the calibrated probabilities. Regression:
    the members, their spread and their variances scaled so that the mixture has the calibrated moments. */

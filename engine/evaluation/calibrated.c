@@ -21,17 +21,25 @@ static enum tutti_status make_classes(tutti_context *context, const struct tutti
 
 static double ratio(double after, double before) { return before > 0 ? after / before : 1; }
 
-/* One number of a member: its mean moves with the spread, its variance in its two parts. */
-static void scale_member(const double *before, const double *after, const float *from, float *own, float *to) {
+struct tutti_scaled tutti_calibrated_member(const double *before, const double *after, double mean, double variance,
+                                            double within) {
   double spread = ratio(after[TUTTI_COMBINED_EPISTEMIC], before[TUTTI_COMBINED_EPISTEMIC]);
   double noise = ratio(after[TUTTI_COMBINED_ALEATORIC], before[TUTTI_COMBINED_ALEATORIC]);
-  double mean = (double)from[0], variance = (double)from[1], within = own ? (double)*own : 0;
   within = within > variance ? variance : within;
-  to[0] = spread == 1 ? from[0] + (float)(after[TUTTI_COMBINED_MEAN] - before[TUTTI_COMBINED_MEAN])
-                      : (float)(after[TUTTI_COMBINED_MEAN] + sqrt(spread) * (mean - before[TUTTI_COMBINED_MEAN]));
-  to[1] = (float)(noise * (variance - within) + spread * within);
+  return (struct tutti_scaled){spread == 1
+                                   ? mean + (after[TUTTI_COMBINED_MEAN] - before[TUTTI_COMBINED_MEAN])
+                                   : after[TUTTI_COMBINED_MEAN] + sqrt(spread) * (mean - before[TUTTI_COMBINED_MEAN]),
+                               noise * (variance - within) + spread * within, spread * within};
+}
+
+/* One number of a member, in float32 as members have it. */
+static void scale_member(const double *before, const double *after, const float *from, float *own, float *to) {
+  const struct tutti_scaled scaled =
+      tutti_calibrated_member(before, after, (double)from[0], (double)from[1], own ? (double)*own : 0);
+  to[0] = (float)scaled.mean;
+  to[1] = (float)scaled.variance;
   if (own)
-    *own = (float)(spread * within);
+    *own = (float)scaled.within;
 }
 
 static enum tutti_status make_member(tutti_context *context, const struct tutti_pool *pool, size_t model,

@@ -2,6 +2,8 @@
 #include "calibrate_impl.h"
 #include "evaluate_impl.h"
 
+#include <string.h>
+
 /* One row of moments, [outputs][TUTTI_COMBINED_PARTS]. */
 static void combine_values(struct tutti_combiner *combiner, size_t row, enum tutti_epistemic epistemic, double *out) {
   for (size_t o = 0; o < combiner->pool->outputs; o++, out += TUTTI_COMBINED_PARTS) {
@@ -43,6 +45,46 @@ out:
   tutti_combiner_release(&combiner);
   tutti_free(values);
   return status;
+}
+
+/* The numbers of one mixture: means, variances and, of members that tell it, their own epistemic variances. */
+static void copy_mixture(struct tutti_combiner *combiner, size_t row, size_t output, double *numbers,
+                         struct tutti_mixture *out) {
+  const struct tutti_mixture mixture = tutti_combiner_mixture(combiner, row, output);
+  const size_t members = mixture.members, cell = row * combiner->pool->outputs + output;
+  memcpy(numbers, mixture.means, members * sizeof *numbers);
+  memcpy(numbers + members, mixture.variances, members * sizeof *numbers);
+  for (size_t k = 0; combiner->parts && k < members; k++)
+    numbers[2 * members + k] = combiner->epistemic[k] ? (double)combiner->epistemic[k][cell] : 0;
+  *out = (struct tutti_mixture){members, out->weights, numbers, numbers + members, mixture.picks};
+}
+
+enum tutti_status tutti_combine_mixtures(tutti_context *context, const struct tutti_pool *pool,
+                                         const tutti_ensemble *ensemble, struct tutti_mixtures *mixtures) {
+  enum tutti_status status;
+  struct tutti_combiner combiner = {0};
+  size_t cells = pool->rows * pool->outputs;
+  *mixtures = (struct tutti_mixtures){.all = NULL};
+  TUTTI_TRY_OUT(context, tutti_combiner_init(context, pool, ensemble, &combiner));
+  const size_t members = combiner.members, numbers = (combiner.parts ? 3 : 2) * members;
+  mixtures->parts = combiner.parts;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, cells, sizeof *mixtures->all, &mixtures->all));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, cells * numbers + members, sizeof(double), &mixtures->numbers));
+  double *weights = mixtures->numbers + cells * numbers;
+  memcpy(weights, combiner.weights, members * sizeof *weights);
+  for (size_t i = 0; i < cells; i++) {
+    mixtures->all[i].weights = weights;
+    copy_mixture(&combiner, i / pool->outputs, i % pool->outputs, mixtures->numbers + i * numbers, &mixtures->all[i]);
+  }
+out:
+  tutti_combiner_release(&combiner);
+  return status;
+}
+
+void tutti_mixtures_release(struct tutti_mixtures *mixtures) {
+  tutti_free(mixtures->all);
+  tutti_free(mixtures->numbers);
+  *mixtures = (struct tutti_mixtures){.all = NULL};
 }
 
 enum tutti_status tutti_combined_quantiles(tutti_context *context, const struct tutti_pool *pool,

@@ -54,6 +54,7 @@ static enum tutti_status fit(tutti_context *context, const struct tutti_choice *
   enum tutti_status status;
   struct tutti_combined combined = {.values = NULL};
   struct tutti_targets targets = {.size = sizeof targets};
+  struct tutti_mixtures mixtures = {.all = NULL};
   double *plain = NULL;
   tutti_pool_targets(pool, &targets);
   status = tutti_combine(context, pool, ensemble, options, &combined);
@@ -65,17 +66,20 @@ static enum tutti_status fit(tutti_context *context, const struct tutti_choice *
   }
   TUTTI_TRY_OUT(context, status);
   TUTTI_TRY_OUT(context, plain_intervals(context, pool, ensemble, &plain));
+  if (pool->kind == TUTTI_TASK_REGRESSION)
+    TUTTI_TRY_OUT(context, tutti_combine_mixtures(context, pool, ensemble, &mixtures));
+  combined.mixtures = mixtures.all;
   const struct tutti_calibrating calibrating = {.host = choice->host,
                                                 .seed = choice->seed,
                                                 .folds = options->folds,
                                                 .combined = &combined,
                                                 .targets = &targets,
                                                 .plain = plain,
-                                                .pool = pool,
-                                                .ensemble = ensemble};
+                                                .parts = mixtures.parts};
   TUTTI_TRY_OUT(context, tutti_calibrate(context, &calibrating, &calibration->calibrator, verdict));
 out:
   tutti_free((double *)(uintptr_t)combined.values);
+  tutti_mixtures_release(&mixtures);
   tutti_free(plain);
   return status;
 }

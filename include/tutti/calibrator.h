@@ -11,6 +11,7 @@
 TUTTI_BEGIN_DECLS
 
 typedef struct tutti_calibrator tutti_calibrator;
+struct tutti_mixture; /* metrics.h */
 
 /* What an ensemble says of rows once its members are averaged. Classification: probabilities [rows][outputs].
    Regression: [rows][outputs][3]: the mean, counted from the target's origin (dataset.h), the aleatoric variance, NaN if
@@ -20,6 +21,10 @@ struct tutti_combined {
   enum tutti_task_kind kind;
   size_t rows, outputs;
   const double *values;
+  /* Regression, for `fit`: [rows][outputs], the members' Gaussians, of which these are the moments. NULL: not known. A
+     calibrated ensemble is this mixture, drawn together or apart and with wider or narrower members, so that it has the
+     calibrated moments. */
+  const struct tutti_mixture *mixtures;
 };
 enum tutti_combined_part {
   TUTTI_COMBINED_MEAN,

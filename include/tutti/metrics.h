@@ -66,6 +66,13 @@ TUTTI_API void tutti_sort_numbers(size_t count, double *numbers);
 TUTTI_API double tutti_normal_cdf(double z);
 /* The z with tutti_normal_cdf(z) = p; -inf and inf for p = 0 and 1, NaN outside [0, 1]. */
 TUTTI_API double tutti_normal_quantile(double p);
+/* A mixture of Gaussians, for one row and output: [members] each; weights are > 0 and sum to 1. Never grows. */
+struct tutti_mixture {
+  size_t members;
+  const double *weights, *means, *variances;
+  uint64_t picks; /* that the weights count; 0: they count nothing */
+};
+
 /* -log of the density of N(mean, variance) at `value`, in nats. Variances below the smallest normal float32 count as
    that. */
 TUTTI_API double tutti_gaussian_nll(double mean, double variance, double value);

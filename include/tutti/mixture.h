@@ -7,12 +7,6 @@
 
 TUTTI_BEGIN_DECLS
 
-/* A mixture of Gaussians, for one row and output: [members] each; weights are > 0 and sum to 1. Never grows. */
-struct tutti_mixture {
-  size_t members;
-  const double *weights, *means, *variances;
-  uint64_t picks; /* that the weights count; 0: they count nothing */
-};
 /* The law of total variance: variance = aleatoric + epistemic. Never grows. */
 struct tutti_moments {
   double mean, aleatoric, epistemic, variance;

@@ -1,18 +1,24 @@
 /* calibrator variance-scaling: multiplies variances by a factor; means stay. One factor for the whole variance of a
-   target, or one for its aleatoric and one for its epistemic part, which minimise the NLL of normals with the ensemble's
-   moments on the rows that they are fitted to.
+   target, or one for its aleatoric and one for its epistemic part, of the least NLL on the rows that they are fitted to.
 
    Source: Laves et al., "Well-calibrated regression uncertainty in medical imaging with deep learning" (MIDL 2020): the one
-   factor is c^2 = mean z^2, in closed form. Deviations: the factor is bounded; apart, the two are found by L-BFGS in their
-   logarithms. */
+   factor is c^2 = mean z^2, in closed form, of Gaussians with the ensemble's moments (`likelihood = moments`). Deviations:
+   by default the likelihood is that of the mixture of the members' Gaussians, which is what an ensemble predicts, and the
+   factor is found by L-BFGS in its logarithm; the factor is bounded; apart, the two are those of the moments, by L-BFGS
+   in their logarithms. */
+#include <float.h>
 #include <math.h>
 #include <tutti/metrics.h>
 
 #include "plugins/shared/ascent/ascent.h"
 #include "text.h"
 
+enum { LIKELIHOOD_MIXTURE, LIKELIHOOD_MOMENTS };
+static const char *const likelihoods[] = {"mixture", "moments", NULL};
+
 struct variance_config {
   bool apart;
+  int likelihood;
   double most;
   int64_t least_rows;
 };
@@ -20,6 +26,10 @@ struct variance_config {
 static const struct tutti_param variance_params[] = {
     TUTTI_BOOL(struct variance_config, apart, "no",
                "A factor for the aleatoric and one for the epistemic variance; no: the same for both."),
+    TUTTI_CHOICE(struct variance_config, likelihood, "mixture", likelihoods,
+                 "Whose likelihood the one factor makes largest: that of the mixture of the members' Gaussians, which "
+                 "is what an ensemble predicts, or that of one Gaussian with its moments, as in the paper, to which a "
+                 "member of little weight and large variance may add most. With apart = yes: of moments."),
     TUTTI_REAL(struct variance_config, most, "10", 1, 1000,
                "Standard deviations are multiplied by 1 / most at least, and by most at most."),
     TUTTI_INTEGER(struct variance_config, least_rows, "20", 1, TUTTI_NO_LIMIT,
@@ -84,6 +94,45 @@ static double one_factor(const struct fitted_rows *rows, double most) {
   return fmin(fmax(sum / (double)rows->combined->rows, 1 / (most * most)), most * most);
 }
 
+/* The logarithm of a member's share of the mixture's density at a value. */
+static double log_share(const struct tutti_mixture *mixture, size_t member, double at) {
+  return log(mixture->weights[member]) - tutti_gaussian_nll(mixture->means[member], mixture->variances[member], at);
+}
+
+/* -log density of a mixture that is drawn apart and widened by the deviation's factor c, for a value: that of the
+   plain mixture at mean + error / c, plus log c; *slope by the logarithm of c^2. */
+static double scaled_nll(const struct tutti_mixture *mixture, double mean, double error, double factor, double *slope) {
+  const double at = mean + error / sqrt(factor);
+  double largest = -INFINITY, sum = 0, pull = 0; /* pull: slope of the log-density at that point, times the sum */
+  for (size_t k = 0; k < mixture->members; k++)
+    largest = fmax(largest, log_share(mixture, k, at));
+  for (size_t k = 0; k < mixture->members; k++) {
+    const double share = exp(log_share(mixture, k, at) - largest);
+    sum += share;
+    pull += share * (mixture->means[k] - at) / fmax(mixture->variances[k], (double)FLT_MIN);
+  }
+  *slope = 0.5 * (1 + pull / sum * (at - mean));
+  return 0.5 * log(factor) - largest - log(sum);
+}
+
+/* Minus the mean NLL of the mixtures; theta is the logarithm of the factor. */
+static enum tutti_status likelihood_of_factor(void *argument, tutti_context *context, const double *theta,
+                                              double *value, double *gradient) {
+  const struct fitted_rows *rows = argument;
+  const double count = (double)rows->combined->rows, factor = exp(*theta);
+  double sum = 0, slopes = 0, slope;
+  (void)context;
+  for (size_t r = 0; r < rows->combined->rows; r++) {
+    const struct tutti_mixture *mixture = &rows->combined->mixtures[r * rows->combined->outputs + rows->output];
+    sum += scaled_nll(mixture, moments_at(rows, r)[TUTTI_COMBINED_MEAN], error_at(rows, r), factor, &slope);
+    slopes += slope;
+  }
+  *value = -sum / count;
+  if (gradient)
+    *gradient = -slopes / count;
+  return TUTTI_OK;
+}
+
 /* Minus the mean NLL; theta is the logarithms of both factors. */
 static enum tutti_status likelihood_of_factors(void *argument, tutti_context *context, const double *theta,
                                                double *value, double *gradient) {
@@ -103,6 +152,24 @@ static enum tutti_status likelihood_of_factors(void *argument, tutti_context *co
   for (size_t k = 0; gradient && k < 2; k++)
     gradient[k] = slopes[k];
   return TUTTI_OK;
+}
+
+/* The factor of the largest likelihood of mixtures. It may have several maxima: one is looked for near the plain
+   mixture, one near the factor of the moments. */
+static enum tutti_status mixture_factor(tutti_context *context, struct fitted_rows *rows, double most, double *factor) {
+  enum { EVALUATIONS = 200 };
+  enum tutti_status status;
+  const double bound = 2 * log(most), bounds[1][2] = {{-bound, bound}};
+  const double starts[2] = {0, log(one_factor(rows, most))};
+  struct ascent ascent = {
+      .context = context, .function = likelihood_of_factor, .argument = rows, .count = 1, .bounds = bounds};
+  TUTTI_TRY_OUT(context, ascent_init(&ascent));
+  for (size_t i = 0; i < 2; i++)
+    TUTTI_TRY_OUT(context, ascent_climb(&ascent, &starts[i], EVALUATIONS));
+  *factor = exp(ascent.best[0]);
+out:
+  ascent_clear(&ascent);
+  return status;
 }
 
 static enum tutti_status two_factors(tutti_context *context, struct fitted_rows *rows, double most, double *aleatoric,
@@ -147,10 +214,14 @@ static enum tutti_status calibrator_fit_variance_scaling(void *self, tutti_conte
   TUTTI_TRY(context, tutti_alloc(context, combined->outputs, sizeof(double), &variance->epistemic));
   for (size_t o = 0; o < combined->outputs; o++) {
     struct fitted_rows rows = {combined, targets->values, o};
+    double *aleatoric = &variance->aleatoric[o], *epistemic = &variance->epistemic[o];
+    *aleatoric = one_factor(&rows, most);
     if (variance->config->apart)
-      TUTTI_TRY(context, two_factors(context, &rows, most, &variance->aleatoric[o], &variance->epistemic[o]));
-    else
-      variance->aleatoric[o] = variance->epistemic[o] = one_factor(&rows, most);
+      TUTTI_TRY(context, two_factors(context, &rows, most, aleatoric, epistemic));
+    else if (combined->mixtures && variance->config->likelihood == LIKELIHOOD_MIXTURE)
+      TUTTI_TRY(context, mixture_factor(context, &rows, most, aleatoric));
+    if (!variance->config->apart)
+      *epistemic = *aleatoric;
   }
   return TUTTI_OK;
 }
