@@ -18,6 +18,12 @@ static int characters(const char *text, int most, int *bytes) {
   return count;
 }
 
+/* So many bytes of a text, ends of lines and other control characters as spaces: a column is a line. */
+static void put_text(const char *text, int bytes, FILE *out) {
+  for (int i = 0; i < bytes; i++)
+    (void)fputc((unsigned char)text[i] < ' ' ? ' ' : text[i], out);
+}
+
 /* A number, or the date of a number of days since 1970. */
 static const char *show_value(const json_t *column, const char *key, char text[32]) {
   double value = json_number_value(json_object_get(column, key));
@@ -46,8 +52,9 @@ static void show_contents(const json_t *column, FILE *out) {
     const char *text = json_string_value(json_object_get(value, "value"));
     int bytes;
     (void)characters(text, NAME_WIDTH, &bytes);
-    (void)fprintf(out, "%s%.*s (%lld)", i ? ", " : "", bytes, text,
-                  (long long)json_integer_value(json_object_get(value, "rows")));
+    (void)fputs(i ? ", " : "", out);
+    put_text(text, bytes, out);
+    (void)fprintf(out, " (%lld)", (long long)json_integer_value(json_object_get(value, "rows")));
   }
   if (levels > (json_int_t)json_array_size(most))
     (void)fputs(", ...", out);
@@ -56,7 +63,9 @@ static void show_contents(const json_t *column, FILE *out) {
 static void show_column(const json_t *column, FILE *out) {
   const char *name = json_string_value(json_object_get(column, "name"));
   int bytes, length = characters(name, NAME_WIDTH, &bytes);
-  (void)fprintf(out, "  %.*s%*s  %-7s  %-17s %7lld  ", bytes, name, NAME_WIDTH - length, "",
+  (void)fputs("  ", out);
+  put_text(name, bytes, out);
+  (void)fprintf(out, "%*s  %-7s  %-17s %7lld  ", NAME_WIDTH - length, "",
                 json_string_value(json_object_get(column, "role")),
                 json_string_value(json_object_get(column, "content")),
                 (long long)json_integer_value(json_object_get(column, "missing")));
@@ -80,8 +89,9 @@ void show_profile(const json_t *profile, FILE *out) {
   (void)fputc('\n', out);
   json_array_foreach(warnings, i, item) {
     const char *name = json_string_value(json_object_get(item, "column"));
-    (void)fprintf(out, "note: %s%s%s%s\n", name ? "'" : "", name ? name : "", name ? "': " : "",
-                  json_string_value(json_object_get(item, "text")));
+    (void)fputs(name ? "note: '" : "note: ", out);
+    put_text(name ? name : "", name ? (int)strlen(name) : 0, out);
+    (void)fprintf(out, "%s%s\n", name ? "': " : "", json_string_value(json_object_get(item, "text")));
   }
   if (json_array_size(warnings) > 0)
     (void)fputc('\n', out);

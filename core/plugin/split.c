@@ -83,6 +83,7 @@ void tutti_split_destroy(tutti_split *split) {
   tutti_free(split->origin);
   tutti_free(split->source_rows);
   tutti_free(split->unread);
+  tutti_free(split->unjudged);
   tutti_free(split);
 }
 

@@ -103,7 +103,7 @@ static enum tutti_status apply_table(tutti_context *context, struct tutti_encodi
   TUTTI_TRY_OUT(context, tutti_alloc(context, tutti_rows_count(table), sizeof *rows, &rows));
   for (size_t r = 0; r < tutti_rows_count(table); r++)
     rows[r] = (uint32_t)r;
-  targets = targets && all_have_targets(context, encoding, table);
+  targets = targets && (tolerant || all_have_targets(context, encoding, table));
   TUTTI_TRY_OUT(context, (tolerant ? tutti_encoding_split_new : tutti_encoding_split)(
                              context, encoding, table, "new", tutti_rows_count(table), rows, targets, split));
 out:

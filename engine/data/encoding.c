@@ -223,29 +223,30 @@ enum tutti_status tutti_encoding_standardise(tutti_context *context, const struc
   return TUTTI_OK;
 }
 
-static enum tutti_status encode_targets(tutti_context *context, const struct tutti_encoding *encoding,
-                                        const tutti_rows *table, tutti_split *split) {
-  size_t targets = encoding->targets;
-  TUTTI_TRY(context, tutti_alloc(context, split->rows * targets, sizeof *split->targets, &split->targets));
-  TUTTI_TRY(context, tutti_alloc(context, split->rows * targets, sizeof *split->raw_targets, &split->raw_targets));
-  for (size_t r = 0; r < split->rows; r++)
-    for (size_t t = 0; t < targets; t++) {
-      size_t position = encoding->target[t].position, row = split->source_rows[r];
-      double raw = tutti_rows_number(table, row, position);
-      float scaled = standardised(encoding, t, raw);
-      if (tutti_rows_cell(table, row, position) != TUTTI_CELL_NUMBER || !isfinite(scaled))
-        return tutti_cell_fail(context, table, row, position, "expected a finite number as target");
-      split->raw_targets[r * targets + t] = raw;
-      split->targets[r * targets + t] = scaled;
-    }
-  return tutti_encoding_centre(context, encoding, split);
+/* Room for the targets of all rows, zeros; encode_target: those of one. */
+static enum tutti_status begin_targets(tutti_context *context, const struct tutti_encoding *encoding,
+                                       tutti_split *split) {
+  size_t count = split->rows * encoding->targets;
+  if (!encoding->target_scale)
+    return tutti_alloc(context, split->rows, sizeof *split->labels, &split->labels);
+  TUTTI_TRY(context, tutti_alloc(context, count, sizeof *split->targets, &split->targets));
+  return tutti_alloc(context, count, sizeof *split->raw_targets, &split->raw_targets);
 }
 
-static enum tutti_status encode_labels(tutti_context *context, const struct tutti_encoding *encoding,
-                                       const tutti_rows *table, tutti_split *split) {
-  TUTTI_TRY(context, tutti_alloc(context, split->rows, sizeof *split->labels, &split->labels));
-  for (size_t r = 0; r < split->rows; r++)
-    TUTTI_TRY(context, tutti_encoding_label(context, encoding, table, split->source_rows[r], &split->labels[r]));
+static enum tutti_status encode_target(tutti_context *context, const struct tutti_encoding *encoding,
+                                       const tutti_rows *table, tutti_split *split, size_t r) {
+  size_t targets = encoding->targets, row = split->source_rows[r];
+  if (!encoding->target_scale)
+    return tutti_encoding_label(context, encoding, table, row, &split->labels[r]);
+  for (size_t t = 0; t < targets; t++) {
+    size_t position = encoding->target[t].position;
+    double raw = tutti_rows_number(table, row, position);
+    float scaled = standardised(encoding, t, raw);
+    if (tutti_rows_cell(table, row, position) != TUTTI_CELL_NUMBER || !isfinite(scaled))
+      return tutti_cell_fail(context, table, row, position, "expected a finite number as target");
+    split->raw_targets[r * targets + t] = raw;
+    split->targets[r * targets + t] = scaled;
+  }
   return TUTTI_OK;
 }
 
@@ -299,8 +300,10 @@ static enum tutti_status begin_split(tutti_context *context, const struct tutti_
 
 static enum tutti_status add_targets(tutti_context *context, const struct tutti_encoding *encoding,
                                      const tutti_rows *table, tutti_split *split) {
-  return encoding->target_scale ? encode_targets(context, encoding, table, split)
-                                : encode_labels(context, encoding, table, split);
+  TUTTI_TRY(context, begin_targets(context, encoding, split));
+  for (size_t r = 0; r < split->rows; r++)
+    TUTTI_TRY(context, encode_target(context, encoding, table, split, r));
+  return encoding->target_scale ? tutti_encoding_centre(context, encoding, split) : TUTTI_OK;
 }
 
 enum tutti_status tutti_encoding_split(tutti_context *context, const struct tutti_encoding *encoding,
@@ -323,10 +326,11 @@ out:
 
 /* --- new rows, which may be wrong --- */
 
+enum { TOLD = 10 }; /* warnings of single rows */
+
 /* Encode what can be encoded; *unread counts the rest. */
 static enum tutti_status encode_readable(tutti_context *context, const struct tutti_encoding *encoding,
                                          const tutti_rows *table, tutti_split *split, size_t *unread) {
-  enum { TOLD = 10 };
   *unread = 0;
   for (size_t r = 0; r < split->rows; r++) {
     float *inputs = split->inputs + r * encoding->features;
@@ -358,27 +362,70 @@ static void warn_of_missing(tutti_context *context, const struct tutti_encoding 
     if (column->categories || column->marks_missing || encoding->missing != TUTTI_MISSING_INDICATOR)
       continue;
     for (size_t r = 0; r < split->rows; r++)
-      missing += tutti_rows_cell(table, split->source_rows[r], column->position) == TUTTI_CELL_MISSING;
+      missing += !(split->unread && split->unread[r]) &&
+                 tutti_rows_cell(table, split->source_rows[r], column->position) == TUTTI_CELL_MISSING;
     if (missing > 0)
       tutti_log(
           context, TUTTI_LOG_WARNING,
-          "%s: column '%s' is missing in %zu of %zu rows, and was in no training row: the mean stands for it, and "
+          "%s: column '%s' has no value in %zu of %zu rows, and each training row had one: the mean stands for it, and "
           "predictions are less certain than they say",
           tutti_rows_origin(table), column->name, missing, split->rows);
   }
 }
 
-/* Targets of rows of which some could not be read would give metrics of other rows than predictions. */
-static enum tutti_status add_readable_targets(tutti_context *context, const struct tutti_encoding *encoding,
-                                              const tutti_rows *table, tutti_split *split) {
-  enum tutti_status status = add_targets(context, encoding, table, split);
+static bool has_target(const struct tutti_encoding *encoding, const tutti_rows *table, size_t row) {
+  for (size_t t = 0; t < encoding->targets; t++)
+    if (tutti_rows_cell(table, row, encoding->target[t].position) == TUTTI_CELL_MISSING)
+      return false;
+  return true;
+}
+
+static void remove_targets(tutti_split *split) {
+  tutti_free(split->targets), tutti_free(split->raw_targets), tutti_free(split->values), tutti_free(split->labels);
+  tutti_free(split->unjudged);
+  split->targets = NULL, split->raw_targets = NULL, split->values = NULL, split->labels = NULL, split->unjudged = NULL;
+}
+
+/* Can the prediction for this row be judged? If its target is wrong, a warning may say so. */
+static enum tutti_status judge_row(tutti_context *context, const struct tutti_encoding *encoding,
+                                   const tutti_rows *table, tutti_split *split, size_t row, bool tell, bool *judged) {
+  *judged = !(split->unread && split->unread[row]) && has_target(encoding, table, split->source_rows[row]);
+  enum tutti_status status = *judged ? encode_target(context, encoding, table, split, row) : TUTTI_OK;
   if (status != TUTTI_ERROR_USAGE)
     return status;
-  tutti_log(context, TUTTI_LOG_WARNING, "%s; there are no metrics", tutti_error_message(context));
+  if (tell)
+    tutti_log(context, TUTTI_LOG_WARNING, "%s", tutti_error_message(context));
   tutti_error_clear(context);
-  tutti_free(split->targets), tutti_free(split->raw_targets), tutti_free(split->values), tutti_free(split->labels);
-  split->targets = NULL, split->raw_targets = NULL, split->values = NULL, split->labels = NULL;
+  *judged = false;
   return TUTTI_OK;
+}
+
+/* The targets of those rows that have one and could be read. */
+static enum tutti_status add_readable_targets(tutti_context *context, const struct tutti_encoding *encoding,
+                                              const tutti_rows *table, tutti_split *split) {
+  size_t without = 0;
+  TUTTI_TRY(context, begin_targets(context, encoding, split));
+  TUTTI_TRY(context, tutti_alloc(context, split->rows, 1, &split->unjudged));
+  for (size_t r = 0; r < split->rows; r++) {
+    bool judged;
+    TUTTI_TRY(context, judge_row(context, encoding, table, split, r, without < TOLD, &judged));
+    split->unjudged[r] = !judged;
+    without += !judged;
+  }
+  if (without > 0 && without < split->rows)
+    tutti_log(context, TUTTI_LOG_WARNING, "%s: metrics are of the %zu of %zu rows with a target and a prediction",
+              tutti_rows_origin(table), split->rows - without, split->rows);
+  if (without == split->rows) {
+    tutti_log(context, TUTTI_LOG_WARNING, "%s: none of %zu rows has a target and a prediction: there are no metrics",
+              tutti_rows_origin(table), split->rows);
+    remove_targets(split);
+    return TUTTI_OK;
+  }
+  if (without == 0) {
+    tutti_free(split->unjudged);
+    split->unjudged = NULL;
+  }
+  return encoding->target_scale ? tutti_encoding_centre(context, encoding, split) : TUTTI_OK;
 }
 
 enum tutti_status tutti_encoding_split_new(tutti_context *context, const struct tutti_encoding *encoding,
@@ -392,9 +439,9 @@ enum tutti_status tutti_encoding_split_new(tutti_context *context, const struct 
   TUTTI_TRY_OUT(context, encode_readable(context, encoding, table, split, &unread));
   warn_of_missing(context, encoding, table, split);
   if (unread > 0)
-    tutti_log(context, TUTTI_LOG_WARNING, "%s: %zu of %zu rows cannot be read; their predictions are left empty%s",
-              tutti_rows_origin(table), unread, count, targets ? ", and there are no metrics" : "");
-  else if (targets)
+    tutti_log(context, TUTTI_LOG_WARNING, "%s: %zu of %zu rows cannot be read; their predictions are left empty",
+              tutti_rows_origin(table), unread, count);
+  if (targets)
     TUTTI_TRY_OUT(context, add_readable_targets(context, encoding, table, split));
   *out = split;
   split = NULL;

@@ -167,7 +167,9 @@ static enum tutti_status draw_importance(const struct report_facts *facts, struc
   size_t bars = points.dimensions < MOST_BARS ? points.dimensions : MOST_BARS;
   struct tutti_table *table = tutti_figure_table(figure, "dimension", "place", "share explained", NULL);
   struct tutti_plot *plot = tutti_figure_plot(figure, 640, 90 + 24 * (int)bars);
-  tutti_plot_set(plot, "unset key\nset ytics scale 0 ()\nset yrange [%g:-0.6]\nset xrange [0:*<1]", (double)bars - 0.4);
+  const double longest = fmax(points.importance[points.order[0]], points.chance);
+  tutti_plot_set(plot, "unset key\nset ytics scale 0 ()\nset yrange [%g:-0.6]\nset xrange [0:%g]", (double)bars - 0.4,
+                 fmin(1, 1.05 * longest));
   for (size_t i = 0; i < points.dimensions; i++) {
     const char *name = tutti_domain_at(points.domain, points.order[i])->name;
     tutti_table_put_text(table, name);

@@ -139,7 +139,8 @@ static const struct report_chart charts[] = {
     {.name = "workers",
      .title = "Who worked when",
      .text = "Each bar is the training of one trial, on the line of its worker. Gaps are times in which a worker had "
-             "nothing to do.",
+             "nothing to do. A result counts from when it is written down, so that bars of trainings that take less "
+             "than a second may overlap.",
      .draw = draw_workers},
     {.name = NULL},
 };

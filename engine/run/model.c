@@ -342,6 +342,7 @@ static enum tutti_status predict_rows(tutti_context *context, const struct tutti
                             .outputs = task->outputs,
                             .values = targets.values,
                             .labels = targets.labels};
+  struct tutti_judged judged = {.predictions = NULL};
   float **members = NULL, **epistemic = NULL;
   forecast->kind = task->kind;
   forecast->rows = rows;
@@ -353,11 +354,13 @@ static enum tutti_status predict_rows(tutti_context *context, const struct tutti
   add_origins(split, forecast);
   TUTTI_TRY_OUT(context, leave_out_unread(context, split, forecast));
   tutti_calibrator *calibrator = forecast->uncalibrated ? NULL : model->calibration.calibrator;
+  TUTTI_TRY_OUT(context, tutti_judged_take(context, split, &pool, &judged));
   if (pool.values || pool.labels)
     TUTTI_TRY_OUT(context, tutti_run_evaluate_pool(context, model->view->experiment, &model->view->history,
-                                                   tutti_split_name(split), &pool, model->ensemble, calibrator,
+                                                   tutti_split_name(split), &judged.pool, model->ensemble, calibrator,
                                                    &forecast->evaluation));
 out:
+  tutti_judged_release(&judged);
   for (size_t i = 0; i < models && members && epistemic; i++) {
     tutti_free(members[i]);
     tutti_free(epistemic[i]);

@@ -26,4 +26,16 @@ struct tutti_model {
   struct tutti_member *members; /* [count] */
 };
 
+/* The rows of a pool that can be judged (judged.c): all, or copies of those that new rows have with a target and a
+   prediction. Release it even after a failure; it borrows the pool. */
+struct tutti_judged {
+  struct tutti_pool pool;
+  float **predictions, **epistemic;
+  double *values;
+  int32_t *labels;
+};
+TUTTI_NODISCARD enum tutti_status tutti_judged_take(tutti_context *context, const tutti_split *split,
+                                                    const struct tutti_pool *pool, struct tutti_judged *judged);
+void tutti_judged_release(struct tutti_judged *judged);
+
 #endif

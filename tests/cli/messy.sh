@@ -274,13 +274,13 @@ expect_out '"unread":[1,3,4]'
 printf 'id;sold;city;area;currency;price\n1;2023-05-05;Bern;33,5;CHF;1000\n2;2023-05-05;Bern\n' >with.csv
 tutti predict run with.csv
 expect_code 0
-expect_err "1 of 2 rows cannot be read; their predictions are left empty, and there are no metrics"
+expect_err "1 of 2 rows cannot be read; their predictions are left empty" "metrics are of the 1 of 2 rows with a target and a prediction" "rmse"
 expect_not_in err "have no target"
 # Cells that are missing in a column that was whole in training: the mean stands for them, which is said.
-printf 'id;sold;city;area;currency\n1;;Bern;33,5;CHF\n2;2023-05-05;Bern;;CHF\n' >holes.csv
+printf 'id;sold;city;area;currency\n1;;Bern;33,5;CHF\n2;2023-05-05;Bern;;CHF\n3;;Bern\n' >holes.csv
 tutti predict run holes.csv
 expect_code 0
-expect_err "holes.csv: column 'sold' is missing in 1 of 2 rows, and was in no training row: the mean stands for it"
+expect_err "holes.csv: column 'sold' has no value in 1 of 3 rows, and each training row had one: the mean stands for it"
 expect_not_in err "column 'area'" # which had holes in training
 # A wrong quote costs its line alone, wherever the next quote stands, and so does a zero byte.
 good=$(sed -n 2p good.csv)
@@ -319,11 +319,11 @@ printf 'a,y\n1,2\n2\n3,4\n' >torn.csv
 tutti run plain.ini --set data.path=torn.csv --set data.target=y --out torn
 expect_code 2
 expect_err "torn.csv:3: expected 2 cells, as in the first line, found 1"
-# Targets beside a row that cannot be read: no metrics, and a word about it.
+# Targets beside a row that cannot be read: metrics of the others, and a word about it.
 printf 'id;sold;city;area;currency;price\n1;2023-05-05;Bern;33,5;CHF;1000\n2;yesterday;Bern;20;CHF;1000\n' >with.csv
 tutti predict run with.csv
 expect_code 0
-expect_err "left empty, and there are no metrics"
+expect_err "left empty" "metrics are of the 1 of 2 rows with a target and a prediction"
 printf 'id;sold;city;area;currency;price\n1;2023-05-05;Bern;33,5;CHF;much\n' >with.csv
 tutti predict run with.csv
 expect_code 0
@@ -339,6 +339,17 @@ expect_code 0
 expect_out "1,,,"
 tutti predict cities new.csv --json
 expect_out 'null]' '"unread":[1]'
+# Metrics of classes are of the rows with a label that can be read: those of a file with them alone.
+rows='1;2023-05-05;33,5;CHF;Bern\n2;2023-05-06;20;CHF;Basel\n'
+printf 'id;sold;area;currency;city\n7;2023-05-05;40;CHF;\n%b8;2023-05-05;wide;CHF;Bern\n9;2023-05-05;40;CHF;Paris\n' "$rows" >new.csv
+tutti predict cities new.csv --out p.csv
+expect_code 0
+expect_err "'Paris'" "new.csv: metrics are of the 2 of 5 rows with a target and a prediction"
+cp out some.txt
+printf 'id;sold;area;currency;city\n%b' "$rows" >new.csv
+tutti predict cities new.csv --out p.csv
+checks=$((checks + 1))
+if ! grep -q nll some.txt || ! cmp -s some.txt out; then complain "expected the metrics of the two rows"; fi
 # Nothing can be read: that is an error.
 printf 'id;sold;area;currency\n1;2023-05-05;wide;CHF\n2;2023-05-05;wider;CHF\n' >new.csv
 tutti predict cities new.csv
@@ -356,6 +367,12 @@ for setting in data.header=yes data.path=bare.csv; do
   expect_code 0
   expect_not_in err "first row"
 done
+# A cell of several lines, or such a name, is on one line of the profile.
+printf '"a\nb",c,y\n' >lines.csv
+for i in 1 2 3 4 5 6 7 8; do printf '"x\n%d",%d.5,%d\n' $((i % 2)) $((i * i)) "$i"; done >>lines.csv
+tutti validate plain.ini --set data.path=lines.csv --set data.target=y
+expect_code 0
+expect_out "  a b  " "x 0 (4), x 1 (4)"
 # The short way to ask.
 tutti predict -h
 expect_code 0

@@ -230,22 +230,30 @@ awk -F, -v OFS=, 'NR > 1 { $4 = "" } 1' test.csv >empty.csv
 cp p.csv predicted.csv
 tutti predict runs/small empty.csv
 expect_code 0
-expect_err "empty.csv: 24 of 24 rows, the first of them row 0, have no target" "no metrics"
+expect_err "empty.csv: none of 24 rows has a target and a prediction: there are no metrics"
 expect_not_in err "rmse"
 cmp -s out predicted.csv || complain "expected the same predictions without targets"
 awk -F, -v OFS=, 'NR == 3 { $4 = "" } 1' test.csv >some.csv
 tutti predict runs/small some.csv
 expect_code 0
-expect_err "some.csv: 1 of 24 rows, the first of them row 1, have no target"
-expect_not_in err "rmse"
+expect_err "some.csv: metrics are of the 23 of 24 rows with a target and a prediction" "rmse"
+# These are the metrics of a file without that row.
+tutti predict runs/small some.csv --out p.csv
+cp out some.txt
+awk 'NR != 3' test.csv >rest.csv
+tutti predict runs/small rest.csv --out p.csv
+checks=$((checks + 1))
+if ! grep -q rmse some.txt || ! cmp -s some.txt out; then complain "expected the metrics of the other 23 rows"; fi
+tutti predict runs/small some.csv
 cmp -s out predicted.csv || complain "expected the same predictions with some of the targets"
 tutti predict runs/small some.csv --json
-expect_not_in out evaluation
+expect_json 24 rows
+expect_json 23 evaluation 0 rows
 awk 'NR < 3' some.csv >one.csv
 awk -F, -v OFS=, 'NR == 2 { $4 = "" } 1' one.csv >one-empty.csv
 tutti predict runs/small one-empty.csv
 expect_code 0
-expect_err "one-empty.csv: 1 of 1 rows"
+expect_err "one-empty.csv: none of 1 rows"
 awk -F, -v OFS=, 'NR == 2 { $4 = "text" } 1' one.csv >text.csv
 tutti predict runs/small text.csv --strict
 expect_code 2
