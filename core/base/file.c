@@ -139,8 +139,9 @@ enum tutti_status tutti_file_read(tutti_context *context, const char *path, char
   TUTTI_TRY(context, tutti_file_open(context, path, &file, &facts));
   if ((uint64_t)facts.st_size > tutti_memory_for_data()) {
     status = TUTTI_FAIL(context, TUTTI_ERROR_MEMORY,
-                        "%s: its %jd MiB are more than half of the machine's memory; take a part of it", path,
-                        (intmax_t)(facts.st_size >> 20));
+                        "%s: its %jd MiB are more than the %zu MiB that are half of the machine's memory; take a part "
+                        "of it",
+                        path, (intmax_t)(facts.st_size >> 20), tutti_memory_for_data() >> 20);
     goto out;
   }
   TUTTI_TRY_OUT(context, tutti_alloc(context, (size_t)facts.st_size + 1, 1, data));

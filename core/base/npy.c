@@ -214,6 +214,7 @@ enum tutti_status tutti_npy_map(tutti_context *context, const char *path, struct
   file = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, descriptor, 0);
   if (file == MAP_FAILED) {
     status = tutti_file_error(context, path, "map", errno);
+    status = tutti_error_prefix(context, status, "%jd MiB: ", (intmax_t)(facts.st_size >> 20));
     goto out;
   }
   TUTTI_TRY_OUT(context, read_header(context, path, file, bytes, array, &offset));

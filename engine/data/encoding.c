@@ -373,6 +373,39 @@ static void warn_of_missing(tutti_context *context, const struct tutti_encoding 
   }
 }
 
+/* How many rows have a category in this column that training did not list; *first: one of them. */
+static size_t count_unlisted(const struct tutti_data_column *column, const tutti_rows *table, const tutti_split *split,
+                             uint32_t *first) {
+  size_t count = 0;
+  for (size_t r = split->rows; r-- > 0;) {
+    char buffer[32];
+    const uint32_t row = split->source_rows[r];
+    if ((split->unread && split->unread[r]) || tutti_rows_cell(table, row, column->position) == TUTTI_CELL_MISSING ||
+        tutti_category_find(column, tutti_category_of(table, row, column->position, buffer)) != SIZE_MAX)
+      continue;
+    count++;
+    *first = row;
+  }
+  return count;
+}
+
+/* Categories that are not listed: rare ones of training, or new ones, of which models know nothing. */
+static void warn_of_unlisted(tutti_context *context, const struct tutti_encoding *encoding, const tutti_rows *table,
+                             const tutti_split *split) {
+  for (size_t i = 0; i < encoding->inputs; i++) {
+    const struct tutti_data_column *column = &encoding->input[i];
+    char buffer[32];
+    uint32_t first = 0;
+    size_t count = column->categories ? count_unlisted(column, table, split, &first) : 0;
+    if (count > 0)
+      tutti_log(context, TUTTI_LOG_WARNING,
+                "%s: column '%s' has a value in %zu of %zu rows that was rare or absent in training, as '%.60s': it "
+                "counts as 'other', and predictions may be less certain than they say",
+                tutti_rows_origin(table), column->name, count, split->rows,
+                tutti_category_of(table, first, column->position, buffer));
+  }
+}
+
 static bool has_target(const struct tutti_encoding *encoding, const tutti_rows *table, size_t row) {
   for (size_t t = 0; t < encoding->targets; t++)
     if (tutti_rows_cell(table, row, encoding->target[t].position) == TUTTI_CELL_MISSING)
@@ -438,6 +471,7 @@ enum tutti_status tutti_encoding_split_new(tutti_context *context, const struct 
   TUTTI_TRY_OUT(context, begin_split(context, encoding, name, count, rows, &split));
   TUTTI_TRY_OUT(context, encode_readable(context, encoding, table, split, &unread));
   warn_of_missing(context, encoding, table, split);
+  warn_of_unlisted(context, encoding, table, split);
   if (unread > 0)
     tutti_log(context, TUTTI_LOG_WARNING, "%s: %zu of %zu rows cannot be read; their predictions are left empty",
               tutti_rows_origin(table), unread, count);

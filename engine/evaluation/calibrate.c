@@ -253,7 +253,8 @@ static enum tutti_status judge(tutti_context *context, tutti_calibrator *calibra
   verdict->measure = intervals ? "interval-score" : "nll";
   verdict->before = sums.before / count;
   verdict->after = sums.after / count;
-  if (!helps(&sums, intervals) && !(intervals && misses_coverage(&sums, count)))
+  const bool promised = intervals && (of->own_rows || misses_coverage(&sums, count));
+  if (!helps(&sums, intervals) && !promised)
     (void)snprintf(
         verdict->refused, sizeof verdict->refused,
         "over %lld folds of the rows it does not help by more than chance may: %s %.5g with it, %.5g without%s",

@@ -52,6 +52,7 @@ struct tutti_calibrating {
   const struct tutti_targets *targets;
   const double *plain; /* regression: [TUTTI_FIXED_LEVELS][rows][outputs][2], the intervals without a calibrator */
   bool parts;          /* of combined->mixtures; see struct tutti_mixtures */
+  bool own_rows; /* have these rows chosen nothing? Then intervals hold what they promise, and are taken for that */
 };
 
 /* What came of it. */

@@ -84,6 +84,11 @@ TUTTI_NODISCARD enum tutti_status tutti_manager_search(struct tutti_manager *man
 /* A trial is cancelled, and no worker has it: record that. */
 TUTTI_NODISCARD enum tutti_status tutti_manager_fail_cancelled(struct tutti_manager *manager, uint64_t trial);
 
+/* --- run_profile.c --- */
+
+/* Say what tutti validate would of the data, once, where a run begins and its table is not too large to be read again. */
+void tutti_run_say_notes(struct tutti_manager *manager);
+
 /* --- run_cancel.c --- */
 
 #define TUTTI_CANCELLED "cancelled (tutti cancel)" /* why such a trial failed */

@@ -414,6 +414,7 @@ enum tutti_status tutti_run(tutti_context *context, tutti_recipe *recipe, const 
   TUTTI_TRY_OUT(context, make_executor(&manager));
   TUTTI_TRY_OUT(context, count_places(&manager));
   TUTTI_TRY_OUT(context, open_directory(&manager));
+  tutti_run_say_notes(&manager);
   TUTTI_TRY_OUT(context, tutti_run_inputs_offer(context, options->directory, manager.experiment));
   TUTTI_TRY_OUT(context, tutti_manager_repair(&manager));
   TUTTI_TRY_OUT(context, tutti_manager_replay(&manager));

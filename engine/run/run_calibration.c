@@ -49,7 +49,7 @@ out:
 /* Fit on the pool of some rows; what cannot be fitted is refused in the verdict. */
 static enum tutti_status fit(tutti_context *context, const struct tutti_choice *choice,
                              const struct tutti_evaluation_options *options, const struct tutti_pool *pool,
-                             const tutti_ensemble *ensemble, struct tutti_run_calibration *calibration,
+                             const tutti_ensemble *ensemble, bool own_rows, struct tutti_run_calibration *calibration,
                              struct tutti_verdict *verdict) {
   enum tutti_status status;
   struct tutti_combined combined = {.values = NULL};
@@ -75,7 +75,8 @@ static enum tutti_status fit(tutti_context *context, const struct tutti_choice *
                                                 .combined = &combined,
                                                 .targets = &targets,
                                                 .plain = plain,
-                                                .parts = mixtures.parts};
+                                                .parts = mixtures.parts,
+                                                .own_rows = own_rows};
   TUTTI_TRY_OUT(context, tutti_calibrate(context, &calibrating, &calibration->calibrator, verdict));
 out:
   tutti_free((double *)(uintptr_t)combined.values);
@@ -156,7 +157,8 @@ enum tutti_status tutti_run_calibrate(tutti_context *context, const struct tutti
   TUTTI_TRY_OUT(context, tutti_run_members(context, ensemble, &trials));
   TUTTI_TRY_OUT(context,
                 tutti_run_pool_open(choice->source, context, split, tutti_ensemble_size(ensemble), trials, &pool));
-  TUTTI_TRY_OUT(context, fit(context, choice, options, &pool, ensemble, calibration, &verdict));
+  TUTTI_TRY_OUT(context,
+                fit(context, choice, options, &pool, ensemble, strcmp(split, own) == 0, calibration, &verdict));
   TUTTI_TRY_OUT(context,
                 describe(context, choice->host, name, split, pool.rows, options->folds, &verdict, calibration));
 out:

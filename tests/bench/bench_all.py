@@ -31,8 +31,9 @@ def run(comparison, build, record):
     done = subprocess.run(command, env={**os.environ, "BENCH_RECORD": str(record)}, text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, check=False)
     print(done.stdout, flush=True)
-    if record.stat().st_size > before:
+    if done.returncode == 0 and record.stat().st_size > before:
         return None
+    os.truncate(record, before)  # what a program says before it fails is not to be trusted
     return (done.stdout.strip().splitlines() or [f"status {done.returncode}"])[-1]
 
 
@@ -77,6 +78,8 @@ def main():
     parser.add_argument("--only", metavar="TEXT", default="")
     options = parser.parse_args()
     build = options.build.resolve()
+    if options.write and not options.write.resolve().parent.is_dir():
+        parser.error(f"--write {options.write}: its folder is not there")
     version = subprocess.run([build / "tutti", "--version"], check=True, capture_output=True, text=True).stdout.strip()
     with tempfile.TemporaryDirectory() as folder:
         record = pathlib.Path(folder) / "record"
@@ -85,9 +88,10 @@ def main():
         missing = [(c, why) for c in wanted if (why := run(c, build, record))]
         lines = [json.loads(line) for line in record.read_text(encoding="utf-8").splitlines()]
     text = page(lines, missing, version)
-    if options.write:
-        options.write.write_text(text, encoding="utf-8")
     print(text)
+    if options.write:  # what follows the table was written by hand
+        _, heading, rest = options.write.read_text(encoding="utf-8").partition("\n## ") if options.write.exists() else ("", "", "")
+        options.write.write_text(text + heading + rest, encoding="utf-8")
     return 0 if lines else 77
 
 

@@ -73,11 +73,12 @@ def main():
             ours.append(float(output[0]))
             picks = [int(pick) for pick in output[1:]]
     print(f"NumPy  {min(theirs) * 1e3:8.1f} ms\ntutti  {min(ours) * 1e3:8.1f} ms\nratio  {min(theirs) / min(ours):8.1f}")
-    record(f"forward selection by {a.loss}, {a.members} of {a.models} models", "ms", 1e3 * min(ours), 1e3 * min(theirs), "NumPy")
     print("picks  " + ("the same" if picks == numpy_picks else f"differ: {picks} {numpy_picks}"))
     if picks != numpy_picks:
         print("float64 picks  " + ("ours" if picks == forward(p, labels, a.members, np.float64, a.loss) else "not ours"))
-    return picks != numpy_picks
+        return 1
+    record(f"forward selection by {a.loss}, {a.members} of {a.models} models", "ms", 1e3 * min(ours), 1e3 * min(theirs), "NumPy")
+    return 0
 
 
 if __name__ == "__main__":

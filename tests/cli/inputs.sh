@@ -56,7 +56,7 @@ wait $job 2>/dev/null
 
 begin gone
 mv table.csv away.csv
-pkill -KILL -f ' worker gone$'
+pkill -KILL -P $job -f ' worker gone$'
 wait $job
 code=$?
 expect_code 0
@@ -67,7 +67,7 @@ expect_same_run whole gone
 
 begin torn
 truncate -s 100 torn/inputs/train.npy
-pkill -KILL -f ' worker torn$'
+pkill -KILL -P $job -f ' worker torn$'
 wait $job
 code=$?
 expect_code 2

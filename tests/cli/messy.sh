@@ -85,12 +85,30 @@ expect_not_in err "data.strip" # versions are no numbers
 awk 'BEGIN { print "price,y"; for (i = 0; i < 30; i++) printf "$%d.%02d,%d\n", 100 + i, i, i % 7 }' >prices.csv
 tutti validate "$TUTTI_TEST_SRCDIR/ini/table.ini" --set data.path=prices.csv --set data.target=y
 expect_in err "'price': 30 of 30 values are numbers but for '\$'; data.strip = \$ reads them as such" "it is left out"
+{ echo a,b,y && for i in 1 2 3 4 5 6 7 8 9 10 11 12; do echo "$i.5,$((i % 3))%,$i"; done; } >percent2.csv
 printf 'a,b,y\n1,3 %%,1\nx,4%%,2\n3,-5 %%,3\nz,6 %%,4\n' >mixed.csv
 tutti validate plain.ini --set data.path=mixed.csv --set data.target=y
 expect_err "'a': 2 of 4 values are no numbers, the first in row 1: 'x'" "'b': 4 of 4 values are numbers but for '%'; data.strip = % reads them as such"
 tutti validate plain.ini --set data.path=mixed.csv --set data.target=y --set data.strip=% --set "data.missing_marks=x z" --set data.missing=mean
 expect_code 0
 expect_not_in out "data.strip" "no numbers" "data.missing_marks"
+
+# A table that does not fit into memory: its size and what could not be had.
+if [ -z "${TUTTI_TEST_WATCHED-}" ]; then
+  { seq -s, 1 30 && yes 1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1 | head -n 1500000; } >huge.csv
+  ulimit -S -v 200000
+  tutti run plain.ini --set data.path=huge.csv --set data.target=30 --out huge
+  ulimit -S -v unlimited
+  expect_code 1
+  expect_err "huge.csv: its 85 MiB do not fit into memory; take a part of the rows or columns: out of memory: cannot allocate"
+  rm huge.csv
+fi
+# A run says it, too, before it begins, and once.
+tutti run plain.ini --set data.path=percent2.csv --set data.target=y --out noted
+expect_code 0
+expect_err "warning: column 'b': 12 of 12 values are numbers but for '%'; data.strip = % reads them as such"
+tutti run plain.ini --set data.path=percent2.csv --set data.target=y --out noted --resume
+expect_not_in err "data.strip"
 
 # New rows are read as the data were.
 awk 'BEGIN { print "price,size,y"; for (i = 0; i < 60; i++) printf "$%d,%s,%d\n", i % 13, i % 7 == 3 ? "unknown" : i % 5 " m", i % 13 + i % 5 }' >signs.csv
@@ -282,6 +300,11 @@ tutti predict run holes.csv
 expect_code 0
 expect_err "holes.csv: column 'sold' has no value in 1 of 3 rows, and each training row had one: the mean stands for it"
 expect_not_in err "column 'area'" # which had holes in training
+# Categories that training had rarely or not.
+printf 'id;sold;city;area;currency\n1;2023-05-05;Atlantis;33,5;CHF\n2;2023-05-05;Bern;3;CHF\n3;2023-05-05;Bern;3;CHF\n' >cities.csv
+tutti predict run cities.csv
+expect_code 0
+expect_err "cities.csv: column 'city' has a value in 1 of 3 rows that was rare or absent in training, as 'Atlantis'"
 # A wrong quote costs its line alone, wherever the next quote stands, and so does a zero byte.
 good=$(sed -n 2p good.csv)
 {

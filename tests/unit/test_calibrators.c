@@ -510,6 +510,41 @@ static void test_verdicts(void **state) {
   assert_non_null(strstr(judge(5).refused, "of one class"));
 }
 
+/* Intervals that are as good as conformal ones already: without rows of their own these are refused, with such rows they
+   are taken for what they promise. */
+static void test_promises_are_kept(void **state) {
+  enum { ROWS = 200 };
+  static double plain[TUTTI_FIXED_LEVELS][ROWS][2];
+  const struct tutti_evaluation_options options = TUTTI_EVALUATION_DEFAULTS;
+  struct tutti_verdict verdict;
+  (void)state;
+  put("conformal", TUTTI_TASK_REGRESSION, 1);
+  rows(ROWS);
+  for (size_t r = 0; r < ROWS; r++) {
+    const double moments[TUTTI_COMBINED_PARTS] = {(double)r, 1, 0};
+    memcpy(world.values + r * TUTTI_COMBINED_PARTS, moments, sizeof moments);
+    world.truths[r] = (double)r + tutti_normal_quantile(((double)r + 0.5) / ROWS);
+    for (size_t l = 0; l < TUTTI_FIXED_LEVELS; l++) {
+      const double reach = tutti_normal_quantile(0.5 + tutti_level_at(&options, l) / 2);
+      plain[l][r][0] = (double)r - reach;
+      plain[l][r][1] = (double)r + reach;
+    }
+  }
+  struct tutti_calibrating of = {.host = world.host,
+                                 .seed = 1,
+                                 .folds = 5,
+                                 .combined = &world.combined,
+                                 .targets = &world.targets,
+                                 .plain = &plain[0][0][0]};
+  must(tutti_calibrate(world.context, &of, &world.calibrator, &verdict));
+  assert_null(world.calibrator);
+  assert_non_null(strstr(verdict.refused, "the ensemble's own intervals cover what they should"));
+  of.own_rows = true;
+  must(tutti_calibrate(world.context, &of, &world.calibrator, &verdict));
+  assert_string_equal(verdict.refused, "");
+  assert_non_null(world.calibrator);
+}
+
 /* An ensemble of two Gaussians with weights .997 and .003, for targets of variance 1. If the second is wide, the
    ensemble's variance is mostly its; a factor that fits the variance makes the first one far too narrow. */
 enum { MIXED = 400 };
@@ -742,7 +777,8 @@ int main(void) {
       TEST(test_torn_texts),           TEST(test_verdicts),
       TEST(test_verdict_of_mixtures),  TEST(test_variance_of_mixtures),
       TEST(test_variance_of_moments),  TEST(test_verdict_of_parts),
-      TEST(test_mixture_quantiles),    TEST(test_interval_score),
+      TEST(test_promises_are_kept),    TEST(test_mixture_quantiles),
+      TEST(test_interval_score),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

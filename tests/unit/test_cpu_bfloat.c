@@ -81,8 +81,10 @@ static void check_product(cpu_bfloat_function *multiply) {
   struct cpu_gemm g = {.m = 1 + below(70), .n = 16 * (1 + below(20)), .k = 1 + below(below(4) ? 140 : 1200)};
   const size_t padded = (g.k + 15) / 16 * 16, rows = (g.m + 15) / 16 * 16, columns = g.n - below(16);
   const bool by_columns = below(2) == 1;
-  float *a = draw((by_columns ? g.k * rows : g.m * padded)), *b = draw(g.n * padded), *bias = draw(g.n);
-  float *c = draw(g.m * g.n), *mask = draw(g.m * g.n), *wanted = malloc(g.m * g.n * sizeof *wanted);
+  /* Rows may be further apart than they are long, each array's by its own distance. */
+  const size_t ldb = g.n + 16 * below(3), ldc = g.n + 16 * below(3), ldm = g.n + 16 * below(3);
+  float *a = draw((by_columns ? g.k * rows : g.m * padded)), *b = draw(ldb * padded), *bias = draw(g.n);
+  float *c = draw(g.m * ldc), *mask = draw(g.m * ldm), *wanted = malloc(g.m * g.n * sizeof *wanted);
   float *pack = aligned_alloc(64, CPU_BFLOAT_PACK * sizeof *pack);
   assert_true(wanted && pack);
   g.a = a;
@@ -90,22 +92,30 @@ static void check_product(cpu_bfloat_function *multiply) {
   g.a_column = by_columns ? rows : 1;
   g.b = b;
   g.b_transposed = below(2);
-  g.ldb = g.b_transposed ? padded : g.n;
+  g.ldb = g.b_transposed ? padded : ldb;
   g.c = c;
-  g.ldc = g.ldm = g.n;
+  g.ldc = ldc;
+  g.ldm = ldm;
   g.accumulate = below(2);
   g.bias = g.accumulate || below(2) ? NULL : bias;
   g.relu = below(2);
   g.mask = below(2) ? mask : NULL;
+  float *before = malloc(g.m * ldc * sizeof *before);
+  assert_non_null(before);
+  memcpy(before, c, g.m * ldc * sizeof *before);
   float *short_a = rounded_a(&g), *short_b = rounded_b(&g, g.b_transposed ? columns : g.n);
   for (size_t i = 0; i < g.m * g.n; i++)
     wanted[i] = plain_sum(&g, short_a, short_b, i / g.n, i % g.n);
   multiply(&(struct cpu_bfloat){&g, columns, pack, pack + CPU_BFLOAT_PACK_A});
-  for (size_t i = 0; i < g.m * g.n; i++)
-    if (memcmp(&c[i], &wanted[i], sizeof *c) != 0 && (c[i] != 0 || wanted[i] != 0))
+  for (size_t i = 0; i < g.m * g.n; i++) {
+    const float *found = &c[i / g.n * ldc + i % g.n];
+    if (memcmp(found, &wanted[i], sizeof *found) != 0 && (*found != 0 || wanted[i] != 0))
       fail_msg("%zu x %zu x %zu, row %zu, column %zu: found %.9g, wanted %.9g", g.m, g.n, g.k, i / g.n, i % g.n,
-               (double)c[i], (double)wanted[i]);
-  free(a), free(b), free(bias), free(c), free(mask), free(wanted), free(pack);
+               (double)*found, (double)wanted[i]);
+  }
+  for (size_t i = 0; i < g.m * ldc; i++)
+    assert_true(i % ldc < g.n || memcmp(&c[i], &before[i], sizeof *c) == 0); /* nothing beside the rows is touched */
+  free(a), free(b), free(bias), free(c), free(mask), free(wanted), free(pack), free(before);
   free(short_a), free(short_b);
 }
 
