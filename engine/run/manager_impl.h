@@ -86,7 +86,8 @@ TUTTI_NODISCARD enum tutti_status tutti_manager_fail_cancelled(struct tutti_mana
 
 /* --- run_profile.c --- */
 
-/* Say what tutti validate would of the data, once, where a run begins and its table is not too large to be read again. */
+/* Say what tutti validate would of the data, once, where a run begins and its table is not too large to be read
+   again. */
 void tutti_run_say_notes(struct tutti_manager *manager);
 
 /* --- run_cancel.c --- */

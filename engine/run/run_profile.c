@@ -1,5 +1,5 @@
-/* run_profile.c - what the data of a recipe hold, whether or not the recipe can be run; and what of it a run says before
-   it begins. */
+/* run_profile.c - what the data of a recipe hold, whether or not the recipe can be run; and what of it a run says
+   before it begins. */
 #include "core/plugin/split_impl.h"
 #include "engine/data/profile_impl.h"
 #include "experiment_impl.h"

@@ -26,10 +26,11 @@ struct variance_config {
 static const struct tutti_param variance_params[] = {
     TUTTI_BOOL(struct variance_config, apart, "no",
                "A factor for the aleatoric and one for the epistemic variance; no: the same for both."),
-    TUTTI_CHOICE(struct variance_config, likelihood, "mixture", likelihoods,
-                 "Whose likelihood the one factor makes largest: that of the mixture of the members' Gaussians, which "
-                 "is what an ensemble predicts, or that of one Gaussian with its moments (Laves et al., 2020), to which a "
-                 "member of little weight and large variance may add most. With apart = yes: of moments."),
+    TUTTI_CHOICE(
+        struct variance_config, likelihood, "mixture", likelihoods,
+        "Whose likelihood the one factor makes largest: that of the mixture of the members' Gaussians, which "
+        "is what an ensemble predicts, or that of one Gaussian with its moments (Laves et al., 2020), to which a "
+        "member of little weight and large variance may add most. With apart = yes: of moments."),
     TUTTI_REAL(struct variance_config, most, "10", 1, 1000,
                "Standard deviations are multiplied by 1 / most at least, and by most at most."),
     TUTTI_INTEGER(struct variance_config, least_rows, "20", 1, TUTTI_NO_LIMIT,

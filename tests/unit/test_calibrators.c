@@ -510,8 +510,8 @@ static void test_verdicts(void **state) {
   assert_non_null(strstr(judge(5).refused, "of one class"));
 }
 
-/* Intervals that are as good as conformal ones already: without rows of their own these are refused, with such rows they
-   are taken for what they promise. */
+/* Intervals that are as good as conformal ones already: without rows of their own these are refused, with such rows
+   they are taken for what they promise. */
 static void test_promises_are_kept(void **state) {
   enum { ROWS = 200 };
   static double plain[TUTTI_FIXED_LEVELS][ROWS][2];
