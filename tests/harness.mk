@@ -71,7 +71,7 @@ storm: all-am $(check_LTLIBRARIES) tests/faults/storm$(EXEEXT)
 power: all-am $(check_LTLIBRARIES) tests/faults/power$(EXEEXT)
 	@$(AM_TESTS_ENVIRONMENT) exec tests/faults/power $(N) $(SEED) $(OUT)
 bench: all-am $(check_LIBRARIES) $(benches)
-# All of them beside their peers: make bench-all PYTHON=venv/bin/python3 OUT=docs/performance.md
+# All of them beside their peers: make bench-all PYTHON=/venv/bin/python3 OUT=$$PWD/docs/performance.md (seen from the build folder)
 PYTHON = python3
 bench-all: bench
 	@$(AM_TESTS_ENVIRONMENT) exec $(PYTHON) $(top_srcdir)/tests/bench/bench_all.py . $(if $(OUT),--write $(OUT))
