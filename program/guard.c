@@ -110,17 +110,21 @@ static void on_crash(int number) {
   (void)raise(number);
 }
 
-/* On a stack of its own: an endless recursion has used up the other one. Sanitizers say more than we could. */
+#ifdef __SANITIZE_ADDRESS__
+static const bool sanitizers_tell = true; /* and say more than we could */
+#else
+static const bool sanitizers_tell = false;
+#endif
+
+/* On a stack of its own: an endless recursion has used up the other one. */
 static void catch_crashes(void) {
-#if !defined(__SANITIZE_ADDRESS__)
   static char stack[1 << 16];
   const stack_t other = {.ss_sp = stack, .ss_size = sizeof stack};
   const struct sigaction action = {.sa_handler = on_crash, .sa_flags = SA_ONSTACK};
-  if (sigaltstack(&other, NULL) != 0)
+  if (sanitizers_tell || sigaltstack(&other, NULL) != 0)
     return;
   for (size_t i = 0; i < sizeof crashes / sizeof crashes[0]; i++)
     (void)sigaction(crashes[i].number, &action, NULL);
-#endif
 }
 
 /* --- plugins that do not return --- */
