@@ -200,6 +200,7 @@ CPU_INLINE vec v_over_root(vec m, vec v, vec epsilon) { return m / (sqrtf(v) + e
 
 typedef float vec __attribute__((vector_size(16)));
 typedef int32_t ivec __attribute__((vector_size(16)));
+typedef uint32_t uvec __attribute__((vector_size(16)));
 typedef ivec vmask;
 
 CPU_INLINE vec v_load(const float *p) {
@@ -228,9 +229,9 @@ CPU_INLINE vec v_round(vec x) {
 CPU_INLINE ivec v_to_int(vec x) { return __builtin_convertvector(x, ivec); }
 CPU_INLINE vec v_from_int(ivec x) { return __builtin_convertvector(x, vec); }
 CPU_INLINE ivec i_set(int32_t x) { return (ivec){x, x, x, x}; }
-CPU_INLINE ivec i_add(ivec a, ivec b) { return a + b; }
+CPU_INLINE ivec i_add(ivec a, ivec b) { return (ivec)((uvec)a + (uvec)b); } /* wraps, as the instructions do */
 CPU_INLINE ivec i_and(ivec a, ivec b) { return a & b; }
-CPU_INLINE ivec i_shift_left(ivec a, int n) { return a << n; }
+CPU_INLINE ivec i_shift_left(ivec a, int n) { return (ivec)((uvec)a << n); }
 CPU_INLINE ivec i_shift_right(ivec a, int n) { return a >> n; }
 CPU_INLINE ivec i_load(const void *p) {
   ivec x;
