@@ -40,8 +40,7 @@ struct tutti_split {
   double *origin;        /* [outputs]; NULL: 0 */
   uint32_t *source_rows; /* [rows]; NULL for splits that a caller made */
   uint8_t *unread;       /* [rows]: of new rows, those that could not be read, whose inputs are 0; NULL: none */
-  uint8_t
-      *unjudged; /* [rows]: of new rows with targets, those without one or unread, whose targets are 0; NULL: none */
+  uint8_t *unjudged;     /* [rows]: of new rows, those without a target, or unread; their targets are 0; NULL: none */
 };
 
 /* FNV-1a, 64 bits; NULL adds nothing. */

@@ -67,19 +67,12 @@ static enum tutti_status match_positions(tutti_context *context, struct tutti_en
   return TUTTI_OK;
 }
 
-static bool has_targets(const struct tutti_encoding *encoding, const tutti_rows *table, size_t row) {
-  for (size_t t = 0; t < encoding->targets; t++)
-    if (tutti_rows_cell(table, row, encoding->target[t].position) == TUTTI_CELL_MISSING)
-      return false;
-  return true;
-}
-
 /* Targets that are to be predicted may be present as empty cells. Metrics would then be of other rows than predictions:
    they are left out, and that is said. */
 static bool all_have_targets(tutti_context *context, const struct tutti_encoding *encoding, const tutti_rows *table) {
   size_t rows = tutti_rows_count(table), without = 0, first = 0;
   for (size_t r = rows; r-- > 0;)
-    if (!tutti_rows_unread(table, r) && !has_targets(encoding, table, r)) {
+    if (!tutti_rows_unread(table, r) && !tutti_encoding_has_target(encoding, table, r)) {
       without++;
       first = r;
     }

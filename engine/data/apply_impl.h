@@ -5,7 +5,7 @@
 #include <tutti/data.h>
 
 /* As tutti_dataset_apply. `tolerant`: rows of a table that cannot be read are zeros, marked in split->unread, and the
-   log says why. */
+   log says why; with them, those without a target are marked in split->unjudged. */
 TUTTI_NODISCARD enum tutti_status tutti_dataset_apply_to(tutti_context *context, const char *json, const char *path,
                                                          bool tolerant, tutti_split **split);
 

@@ -406,7 +406,7 @@ static void warn_of_unlisted(tutti_context *context, const struct tutti_encoding
   }
 }
 
-static bool has_target(const struct tutti_encoding *encoding, const tutti_rows *table, size_t row) {
+bool tutti_encoding_has_target(const struct tutti_encoding *encoding, const tutti_rows *table, size_t row) {
   for (size_t t = 0; t < encoding->targets; t++)
     if (tutti_rows_cell(table, row, encoding->target[t].position) == TUTTI_CELL_MISSING)
       return false;
@@ -422,7 +422,8 @@ static void remove_targets(tutti_split *split) {
 /* Can the prediction for this row be judged? If its target is wrong, a warning may say so. */
 static enum tutti_status judge_row(tutti_context *context, const struct tutti_encoding *encoding,
                                    const tutti_rows *table, tutti_split *split, size_t row, bool tell, bool *judged) {
-  *judged = !(split->unread && split->unread[row]) && has_target(encoding, table, split->source_rows[row]);
+  *judged =
+      !(split->unread && split->unread[row]) && tutti_encoding_has_target(encoding, table, split->source_rows[row]);
   enum tutti_status status = *judged ? encode_target(context, encoding, table, split, row) : TUTTI_OK;
   if (status != TUTTI_ERROR_USAGE)
     return status;

@@ -57,8 +57,10 @@ TUTTI_NODISCARD enum tutti_status tutti_encoding_label(tutti_context *context, c
 TUTTI_NODISCARD enum tutti_status tutti_encoding_split(tutti_context *context, const struct tutti_encoding *encoding,
                                                        const tutti_rows *table, const char *name, size_t count,
                                                        const uint32_t *rows, bool targets, tutti_split **split);
+/* Has this row of a table all its targets? */
+bool tutti_encoding_has_target(const struct tutti_encoding *encoding, const tutti_rows *table, size_t row);
 /* The same of new rows, which may be wrong: one that cannot be read becomes zeros and is marked in split->unread, and
-   the log says why; if there is one, or a target cannot be read, the split has no targets. */
+   the log says why. Of these, and of those without a target, there is none: they are marked in split->unjudged. */
 TUTTI_NODISCARD enum tutti_status tutti_encoding_split_new(tutti_context *context,
                                                            const struct tutti_encoding *encoding,
                                                            const tutti_rows *table, const char *name, size_t count,

@@ -3,8 +3,8 @@
 #include "csv_file.h"
 
 #include <csv.h>
-#include <stdio.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <strings.h>
