@@ -369,8 +369,6 @@ struct cpu_input_product {
   bool accumulate;
 };
 void backend_cpu_product_inputs(struct cpu_plan *plan, const struct cpu_input_product *product);
-/* The same for at most CPU_SLOPE_ROWS rows of a dense layer, in a plan for slopes. */
-void backend_cpu_product_few_inputs(struct cpu_plan *plan, const struct cpu_input_product *product);
 /* A product, in parts for the plan's team if it is large. */
 void backend_cpu_multiply(const struct cpu_plan *plan, const struct cpu_gemm *product);
 /* Is a product of these sizes large? */

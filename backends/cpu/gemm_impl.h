@@ -12,6 +12,7 @@
 #define BACKEND_CPU_GEMM_IMPL_H
 
 #include "gemm_half_impl.h"
+#include "gemm_narrow_impl.h"
 #include "gemm_store_impl.h"
 #include "kernels_impl.h"
 #include "lanes_impl.h"
@@ -220,6 +221,10 @@ static size_t gemm_shallow(const struct cpu_gemm *g) {
 static void gemm_block(const struct cpu_gemm *g, const float *pairs) {
   if (g->m == 0)
     return;
+  if (gemm_is_narrow(g)) {
+    gemm_narrow(g);
+    return;
+  }
   if (g->m >= 64 && g->ldb >= 500 && g->n % (2 * CPU_LANES) == 0) {
     gemm_packed(g);
     return;

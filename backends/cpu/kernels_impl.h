@@ -29,11 +29,13 @@ struct cpu_rule;
 /* C[m][n] = sum_k A(m, k) B[k][n] and the operations fused around it; several products may share one B. */
 struct cpu_gemm {
   size_t m, n, k; /* n: a multiple of 8 */
+  /* Columns of B from here on are 0, and between k and the next multiple of 16 A is finite; 0: not known. */
+  size_t units;
   const float *a; /* A(i, j) = a[i * a_row + j * a_column]; one of the two is 1 */
   size_t a_row, a_column;
   const float *b; /* [k][ldb] */
   size_t ldb;
-  bool b_transposed; /* gemm_large: B lies as [n][ldb] */
+  bool b_transposed; /* gemm_large, gemm_few: B lies as [n][ldb] */
   float *c;          /* [m][ldc] */
   size_t ldc;
   const float *bias; /* [n], the sum's first term; or NULL */
@@ -164,6 +166,10 @@ struct cpu_kernels {
   /* A part of a large product, n a multiple of 16 and at most CPU_LARGE_COLUMNS; pack[CPU_LARGE_PACK]. The same bits as
      gemm. */
   void (*gemm_large)(const struct cpu_gemm *product, float *pack);
+  /* A product of few rows with a transposed B, which nobody need transpose for it: sums and mask alone. B has
+     `inputs` rows, at least 16; sums of further columns are 0. Between k and the next multiple of 16, A is 0 and B
+     finite. */
+  void (*gemm_few)(const struct cpu_gemm *product, size_t inputs);
   /* A product of A and B rounded to bfloat16. */
   cpu_bfloat_function *gemm_bfloat;
   /* out[columns][ldo] = in[rows][ldi]'; columns of `out` up to the next multiple of 16 are zeroed. */

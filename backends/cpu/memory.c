@@ -77,8 +77,6 @@ static struct cpu_scratch_sizes scratch_sizes(const struct cpu_plan *plan, const
   s.across = source->through ? images * source->pixels * source->ld : 0;
   if (node->op == TUTTI_OP_DENSE)
     s.transposed = units * backend_cpu_ld(node->inputs);
-  if (node->op == TUTTI_OP_DENSE && plan->slopes)
-    s.transposed = larger(s.transposed, (node->width + node->inputs) * CPU_SLOPE_ROWS);
   if (node->op == TUTTI_OP_DENSE && backend_cpu_is_large(plan->rows, node->width, node->inputs))
     s.pack = CPU_LARGE_PACK;
   else if (reduce || (node->op == TUTTI_OP_CONV2D && node->form == CPU_POINTWISE))

@@ -89,28 +89,11 @@ static void product_of_units(struct cpu_plan *plan, const struct cpu_input_produ
   plan->kernels->gemm(&product);
 }
 
-/* The gradient of the inputs, transposed, is W times that of the units, transposed: so nobody transposes W, and one
-   pass over it serves all rows. */
-void backend_cpu_product_few_inputs(struct cpu_plan *plan, const struct cpu_input_product *p) {
-  float *units = plan->scratch.transposed, *inputs = units + p->units * CPU_SLOPE_ROWS;
-  struct cpu_gemm product = {.m = p->inputs,
-                             .n = CPU_SLOPE_ROWS,
-                             .k = p->units,
-                             .a = p->weights,
-                             .a_row = p->ldw,
-                             .a_column = 1,
-                             .b = units,
-                             .ldb = CPU_SLOPE_ROWS,
-                             .c = inputs,
-                             .ldc = CPU_SLOPE_ROWS};
-  plan->kernels->transpose(p->rows, p->units, p->gradient, p->ldg, units, CPU_SLOPE_ROWS);
-  plan->kernels->gemm(&product);
-  for (size_t r = 0; r < p->rows; r++)
-    for (size_t i = 0; i < p->columns; i++) {
-      size_t at = r * p->ldt + i;
-      float sum = i < p->inputs ? inputs[i * CPU_SLOPE_ROWS + r] : 0;
-      p->to[at] = p->mask && !(p->mask[at] > 0) ? 0 : (p->accumulate ? p->to[at] : 0) + sum;
-    }
+/* Is W larger than what would be transposed in its place, the gradients of units and inputs? */
+enum { FEW_ROWS = 16, FEW_NUMBERS = 16 };
+
+static bool has_few_rows(const struct cpu_input_product *p) {
+  return p->rows <= FEW_ROWS && p->inputs >= FEW_NUMBERS && p->units >= FEW_NUMBERS;
 }
 
 void backend_cpu_product_inputs(struct cpu_plan *plan, const struct cpu_input_product *p) {
@@ -134,6 +117,10 @@ void backend_cpu_product_inputs(struct cpu_plan *plan, const struct cpu_input_pr
   }
   if (p->columns == p->inputs && is_large(plan, &whole)) {
     multiply_large(plan, &whole);
+    return;
+  }
+  if (has_few_rows(p)) {
+    plan->kernels->gemm_few(&whole, p->inputs);
     return;
   }
   for (size_t unit = 0; unit < p->units; unit += CPU_GEMM_DEPTH)

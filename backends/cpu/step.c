@@ -10,6 +10,7 @@ static void forward_dense(const struct cpu_plan *plan, const struct cpu_node *no
   struct cpu_gemm product = {.m = rows * node->pixels,
                              .n = backend_cpu_columns(node),
                              .k = node->inputs,
+                             .units = node->width,
                              .a = source->value,
                              .a_row = source->ld,
                              .a_column = 1,
@@ -162,9 +163,7 @@ static void backward_dense(struct cpu_plan *plan, struct cpu_node *node, size_t 
                                      .accumulate = !edge->first};
   if (!node->frozen)
     backend_cpu_product_weights(plan, &weights);
-  if (edge->gradient && plan->slopes && inputs.rows <= CPU_SLOPE_ROWS)
-    backend_cpu_product_few_inputs(plan, &inputs);
-  else if (edge->gradient)
+  if (edge->gradient)
     backend_cpu_product_inputs(plan, &inputs);
   if (node->bias != CPU_NONE && !node->frozen)
     plan->kernels->column_sums(rows * node->pixels, backend_cpu_columns(node), node->gradient, node->ld,

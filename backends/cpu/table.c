@@ -7,6 +7,7 @@ CPU_LEVEL_BEGIN
 #include "channel_impl.h"
 #include "depthwise_impl.h"
 #include "elementwise_impl.h"
+#include "gemm_few_impl.h"
 #include "gemm_impl.h"
 #include "gemm_large_impl.h"
 #include "heads_impl.h"
@@ -21,6 +22,7 @@ CPU_OPTIMISER_LIST(CPU_RULE)
 const struct cpu_kernels CPU_OF_LEVEL(backend_cpu_kernels) = {
     .gemm = gemm,
     .gemm_large = gemm_large,
+    .gemm_few = gemm_few,
     .gemm_bfloat = gemm_bfloat,
     .transpose = transpose,
     .column_sums = column_sums,

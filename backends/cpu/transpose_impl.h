@@ -24,20 +24,18 @@ CPU_INLINE void transpose_lines(const float *const line[16], size_t at, float *o
   v_store(out + 3 * ldo, _mm512_shuffle_ps(b, e, 0xee));
 }
 
-/* A block of 16 x 16. */
-CPU_INLINE void transpose_block(const float *in, size_t ldi, float *out, size_t ldo) {
-  const float *line[16];
-  CPU_UNROLL for (size_t r = 0; r < 16; r++) line[r] = in + r * ldi;
-  CPU_UNROLL for (size_t c = 0; c < 16; c += 4) transpose_lines(line, c, out + c * ldo, ldo);
+/* 16 columns, from `at` on, of 16 rows that begin at line[]. */
+CPU_INLINE void transpose_rows(const float *const line[16], size_t at, float *out, size_t ldo) {
+  CPU_UNROLL for (size_t c = 0; c < 16; c += 4) transpose_lines(line, at + c, out + c * ldo, ldo);
 }
 #elif CPU_LANES == 8
-/* A block of 8 x 8: halves of two rows make a vector each, pairs of which are interleaved twice. */
-CPU_INLINE void transpose_block(const float *in, size_t ldi, float *out, size_t ldo) {
+/* 8 columns of 8 rows: halves of two rows make a vector each, pairs of which are interleaved twice. */
+CPU_INLINE void transpose_rows(const float *const line[8], size_t at, float *out, size_t ldo) {
   CPU_UNROLL for (size_t c = 0; c < 8; c += 4) {
     vec part[4];
     CPU_UNROLL for (size_t i = 0; i < 4; i++) {
-      part[i] = _mm256_castps128_ps256(_mm_loadu_ps(in + i * ldi + c));
-      part[i] = _mm256_insertf128_ps(part[i], _mm_loadu_ps(in + (i + 4) * ldi + c), 1);
+      part[i] = _mm256_castps128_ps256(_mm_loadu_ps(line[i] + at + c));
+      part[i] = _mm256_insertf128_ps(part[i], _mm_loadu_ps(line[i + 4] + at + c), 1);
     }
     vec a = _mm256_unpacklo_ps(part[0], part[1]), b = _mm256_unpackhi_ps(part[0], part[1]);
     vec d = _mm256_unpacklo_ps(part[2], part[3]), e = _mm256_unpackhi_ps(part[2], part[3]);
@@ -47,6 +45,19 @@ CPU_INLINE void transpose_block(const float *in, size_t ldi, float *out, size_t 
     v_store(out + (c + 3) * ldo, _mm256_shuffle_ps(b, e, 0xee));
   }
 }
+#else
+CPU_INLINE void transpose_rows(const float *const line[CPU_LANES], size_t at, float *out, size_t ldo) {
+  for (size_t c = 0; c < CPU_LANES; c++)
+    for (size_t r = 0; r < CPU_LANES; r++)
+      out[c * ldo + r] = line[r][at + c];
+}
 #endif
+
+/* A block whose rows lie `ldi` floats apart. */
+CPU_INLINE void transpose_block(const float *in, size_t ldi, float *out, size_t ldo) {
+  const float *line[CPU_LANES];
+  CPU_UNROLL for (size_t r = 0; r < CPU_LANES; r++) line[r] = in + r * ldi;
+  transpose_rows(line, 0, out, ldo);
+}
 
 #endif

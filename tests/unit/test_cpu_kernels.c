@@ -167,6 +167,110 @@ static void test_narrow_layers(void **state) {
         check_narrow(kernels_of(state), rows[r], inputs[i], units);
 }
 
+/* C[rows][n] (+)= A B' with B as weights lie: its last tile may overlap the one before, and columns behind its rows
+   are 0. */
+static void check_few(const struct cpu_kernels *k, size_t rows, size_t inputs, size_t units, int mode) {
+  size_t lda = padded(units), ldb = lda + 16, n = mode & 4 ? (inputs + 7) / 8 * 8 : padded(inputs) + 16, ldn = n + 24;
+  float *a = draw(rows * lda, 1), *b = draw(inputs * ldb, 2), *c = draw((rows + 1) * ldn, 3);
+  float *before = draw((rows + 1) * ldn, 3), *mask = draw(rows * n, 5);
+  for (size_t r = 0; r < rows; r++)
+    memset(a + r * lda + units, 0, (lda - units) * sizeof *a);
+  k->gemm_few(&(struct cpu_gemm){.m = rows,
+                                 .n = n,
+                                 .k = units,
+                                 .a = a,
+                                 .a_row = lda,
+                                 .a_column = 1,
+                                 .b = b,
+                                 .ldb = ldb,
+                                 .b_transposed = true,
+                                 .c = c,
+                                 .ldc = ldn,
+                                 .mask = mode & 1 ? mask : NULL,
+                                 .ldm = n,
+                                 .accumulate = mode & 2},
+              inputs);
+  for (size_t r = 0, at = 0; r <= rows; r++)
+    for (size_t i = 0; i < ldn; i++, at++) {
+      if (r == rows || i >= n) {
+        assert_true(c[at] == before[at]); /* untouched */
+        continue;
+      }
+      double want = mode & 2 ? (double)before[at] : 0;
+      for (size_t u = 0; u < units && i < inputs; u++)
+        want += (double)a[r * lda + u] * (double)b[i * ldb + u];
+      want = mode & 1 && mask[r * n + i] <= 0 ? 0 : want;
+      assert_close_told((double)c[at], want, 1e-5, 3e-6 * sqrt((double)units),
+                        "%zu rows, %zu inputs, %zu units, mode %d: row %zu, input %zu", rows, inputs, units, mode, r,
+                        i);
+    }
+  free(a), free(b), free(c), free(before), free(mask);
+}
+
+static void test_few_rows(void **state) {
+  const size_t rows[] = {1, 2, 7, 8, 9, 16}, inputs[] = {16, 17, 24, 31, 50, 96}, units[] = {16, 17, 33, 256, 257, 515};
+  for (size_t r = 0; r < 6; r++)
+    for (size_t i = 0; i < 6; i++)
+      for (size_t u = 0; u < 6; u++)
+        for (int mode = 0; mode < 8; mode++)
+          check_few(kernels_of(state), rows[r], inputs[i], units[u], mode);
+}
+
+/* Columns of which at most four are not 0 are summed across. */
+static void check_few_columns(const struct cpu_kernels *k, size_t m, size_t depth, size_t units, int mode) {
+  size_t lda = padded(depth), ldb = 16, n = 16, ldc = 32;
+  float *a = draw(m * lda, 1), *b = draw(depth * ldb, 2), *c = draw((m + 1) * ldc, 3), *bias = draw(ldb, 4);
+  float *before = draw((m + 1) * ldc, 3), *single = draw(ldc, 3);
+  for (size_t q = 0; q < depth; q++)
+    memset(b + q * ldb + units, 0, (ldb - units) * sizeof *b);
+  struct cpu_gemm g = {.m = m,
+                       .n = n,
+                       .k = depth,
+                       .units = units,
+                       .a = a,
+                       .a_row = lda,
+                       .a_column = 1,
+                       .b = b,
+                       .ldb = ldb,
+                       .c = c,
+                       .ldc = ldc,
+                       .bias = mode & 1 ? bias : NULL,
+                       .relu = mode & 2,
+                       .accumulate = mode & 4};
+  k->gemm(&g);
+  for (size_t r = 0, at = 0; r <= m; r++)
+    for (size_t i = 0; i < ldc; i++, at++) {
+      if (r == m || i >= n) {
+        assert_true(c[at] == before[at]);
+        continue;
+      }
+      double want = (mode & 1 ? (double)bias[i] : 0) + (mode & 4 ? (double)before[at] : 0);
+      for (size_t q = 0; q < depth; q++)
+        want += (double)a[r * lda + q] * (double)b[q * ldb + i];
+      want = mode & 2 && want < 0 ? 0 : want;
+      assert_close_told((double)c[at], want, 1e-5, 3e-6 * sqrt((double)depth),
+                        "%zu rows of %zu, %zu columns, mode %d: row %zu, column %zu", m, depth, units, mode, r, i);
+    }
+  for (size_t r = 0; r < m; r++) { /* a row by itself has the same bits */
+    g.m = 1;
+    g.a = a + r * lda;
+    g.c = single;
+    memcpy(single, before + r * ldc, ldc * sizeof *single);
+    k->gemm(&g);
+    assert_memory_equal(single, c + r * ldc, ldc * sizeof *single);
+  }
+  free(a), free(b), free(c), free(bias), free(before), free(single);
+}
+
+static void test_few_columns(void **state) {
+  const size_t rows[] = {1, 3, 4, 7, 8, 17, 100}, depths[] = {31, 32, 50, 64, 256, 257, 300};
+  for (size_t r = 0; r < 7; r++)
+    for (size_t d = 0; d < 7; d++)
+      for (size_t units = 1; units <= 5; units++)
+        for (int mode = 0; mode < 8; mode++)
+          check_few_columns(kernels_of(state), rows[r], depths[d], units, mode);
+}
+
 /* The same row gives the same bits whatever rows surround it. */
 static void test_gemm_rows_are_independent(void **state) {
   const struct cpu_kernels *k = kernels_of(state);
@@ -379,6 +483,8 @@ static void test_masks(void **state) {
 int main(void) {
   struct level_tests all = {.count = 0};
   add_on_levels(&all, "test_gemm", 0, test_gemm);
+  add_on_levels(&all, "test_few_rows", 0, test_few_rows);
+  add_on_levels(&all, "test_few_columns", 0, test_few_columns);
   add_on_levels(&all, "test_large_products", 0, test_large_products_give_the_same_bits);
   add_on_levels(&all, "test_narrow_layers", 0, test_narrow_layers);
   add_on_levels(&all, "test_gemm_rows_are_independent", 0, test_gemm_rows_are_independent);
