@@ -59,6 +59,8 @@ void tutti_plot_text(struct tutti_plot *plot, const char *what, const char *text
 }
 
 void tutti_plot_tick(struct tutti_plot *plot, char axis, double at, const char *text) {
+  if (axis == 'x')
+    plot->ticks = TUTTI_TICKS_OWN;
   tutti_text_add(&plot->head, "set %ctics add (", axis);
   add_quoted(&plot->head, text);
   tutti_text_add(&plot->head, " %.9g)\n", at);
@@ -105,7 +107,28 @@ static const char preamble[] =
     "set border 3 lw 1\nset tics out nomirror\nset style fill solid 0.25 noborder\nset datafile missing '?'\n"
     "set key outside top center horizontal Left reverse samplen 1.6 height 0.3\n"
     "set style line 100 lc rgb '#aa0009' lw 0.5 dt solid\nset grid back ls 100\n"
-    "set palette defined (0 '#3a66d6', 0.35 '#1f93a8', 0.6 '#4fa23a', 0.8 '#c48a12', 1 '#d6492a')\n";
+    "set palette defined (0 '#3a66d6', 0.35 '#1f93a8', 0.6 '#4fa23a', 0.8 '#c48a12', 1 '#d6492a')\n"
+    "set format '%.9g'\n";
+
+/* gnuplot does not look whether numbers below an axis have room. So a chart is drawn in vain first, and then with the
+   least step of 1, 2 or 5 times a power of ten with which they do, at some width for each character and some space in
+   between. The axis may be drawn on to the next tick at either end, where half of a number stands out. */
+static const char ticks_with_room[] =
+    "step(x) = (p = 10.0**floor(log10(x)), x <= p ? p : x <= 2 * p ? 2 * p : x <= 5 * p ? 5 * p : 10 * p)\n"
+    "low = GPVAL_X_MIN; high = GPVAL_X_MAX\n"
+    "room = GPVAL_TERM_XMAX - GPVAL_TERM_XMIN\n"
+    "by = high > low ? step((high - low) / (whole ? 12 : 8)) : 0\n"
+    "if (whole && by > 0 && by < 1) { by = 1 }\n"
+    "do for [i = 0:20] {\n"
+    "  first = by > 0 ? floor(low / by) : 0; last = by > 0 ? ceil(high / by) : 0; widest = 0\n"
+    "  do for [k = first:last] {\n"
+    "    length = strlen(sprintf('%.9g', k * by))\n"
+    "    widest = length > widest ? length : widest\n"
+    "  }\n"
+    "  if (by > 0 && (last - first) * (7.5 * widest + 8) > room) { by = step(1.5 * by) }\n"
+    "}\n"
+    "if (by > 0) { set xtics by }\n"
+    "if (GPVAL_TERM_XMAX + 3.75 * widest > GPVAL_TERM_XSIZE / GPVAL_TERM_SCALE) { set rmargin 0.55 * widest }\n";
 
 /* Does a row begin a new line of a parted table? */
 static bool parts(const struct tutti_table *table, size_t row) {
@@ -138,9 +161,13 @@ static enum tutti_status add_job(tutti_context *context, struct tutti_text *scri
   tutti_text_add(script, "%s", preamble);
   for (size_t i = 0; i < job->tables; i++)
     add_table(script, i, &job->table[i]);
-  tutti_text_add(script, "%sset terminal svg size %d,%d noenhanced font 'sans-serif,12'\n%s\nunset output\n",
-                 plot->head.data ? plot->head.data : "", plot->width, plot->height,
-                 plot->series.data ? plot->series.data : "");
+  tutti_text_add(script, "%sset terminal svg size %d,%d noenhanced font 'sans-serif,12'\n",
+                 plot->head.data ? plot->head.data : "", plot->width, plot->height);
+  const char *series = plot->series.data ? plot->series.data : "";
+  if (plot->ticks != TUTTI_TICKS_OWN)
+    tutti_text_add(script, "set output '/dev/null'\n%s\nwhole = %d\n%sset output\n", series,
+                   plot->ticks == TUTTI_TICKS_WHOLE, ticks_with_room);
+  tutti_text_add(script, "%s\nunset output\n", series);
   return TUTTI_OK;
 }
 

@@ -15,10 +15,15 @@ enum tutti_ink {
   TUTTI_INK_SCALE  /* by the last column of `using_`, from dark blue to yellow */
 };
 
+/* What stands below the x axis: as many numbers as have room, only whole ones, or what the chart itself says, such as
+   the texts of tutti_plot_tick or the powers of ten of a logarithm. */
+enum tutti_ticks { TUTTI_TICKS_NUMBERS, TUTTI_TICKS_WHOLE, TUTTI_TICKS_OWN };
+
 struct tutti_plot {
   struct tutti_text head, series;
   const char *name; /* static; what screen readers say */
   int width, height;
+  enum tutti_ticks ticks; /* numbers, unless it is set */
 };
 
 /* Begin a chart of that size; end it with tutti_plot_end. Failures stick in its texts. */

@@ -26,10 +26,47 @@ static bool is_text(const struct tutti_table *table, size_t column) {
   return tutti_table_rows(table) > 0 && tutti_table_cell(table, 0, column)->text;
 }
 
-static void add_rows(struct tutti_text *out, const struct tutti_table *table) {
-  size_t rows = tutti_table_rows(table), shown = rows > MOST_ROWS_SHOWN ? MOST_ROWS_SHOWN : rows;
+/* A column with long texts would make the table wider than the page: they stand below their rows. */
+static bool is_long(const struct tutti_table *table, size_t column) {
+  for (size_t row = 0; row < tutti_table_rows(table); row++) {
+    const char *text = tutti_table_cell(table, row, column)->text;
+    if (text && strlen(text) > LONG_TEXT)
+      return true;
+  }
+  return false;
+}
+
+static void add_cell(struct tutti_text *out, const struct tutti_table_cell *cell) {
+  if (!cell->text) {
+    add_number(out, cell->number);
+    return;
+  }
+  tutti_text_add(out, "<td class=\"t\">");
+  tutti_xml_add(out, cell->text);
+  tutti_text_add(out, "</td>");
+}
+
+/* A text on a line of its own, as wide as `columns` columns; nothing without a text. */
+static void add_long(struct tutti_text *out, const char *head, const char *text, size_t columns) {
+  if (!text || !*text)
+    return;
+  tutti_text_add(out, "<tr class=\"l\"><td colspan=\"%zu\">", columns);
+  tutti_xml_add(out, head);
+  tutti_text_add(out, ": ");
+  tutti_xml_add(out, text);
+  tutti_text_add(out, "</td></tr>\n");
+}
+
+static enum tutti_status add_rows(tutti_context *context, struct tutti_text *out, const struct tutti_table *table) {
+  size_t rows = tutti_table_rows(table), shown = rows > MOST_ROWS_SHOWN ? MOST_ROWS_SHOWN : rows, beside = 0;
+  bool *below;
+  TUTTI_TRY(context, tutti_alloc(context, table->columns, sizeof *below, &below));
   tutti_text_add(out, "<div class=\"scroll\"><table><thead><tr>");
   for (size_t i = 0; i < table->columns; i++) {
+    below[i] = is_long(table, i);
+    if (below[i])
+      continue;
+    beside++;
     tutti_text_add(out, is_text(table, i) ? "<th class=\"t\">" : "<th>");
     tutti_xml_add(out, table->heads[i]);
     tutti_text_add(out, "</th>");
@@ -37,19 +74,17 @@ static void add_rows(struct tutti_text *out, const struct tutti_table *table) {
   tutti_text_add(out, "</tr></thead><tbody>\n");
   for (size_t row = 0; row < shown; row++) {
     tutti_text_add(out, "<tr>");
-    for (size_t i = 0; i < table->columns; i++) {
-      const struct tutti_table_cell *cell = tutti_table_cell(table, row, i);
-      if (!cell->text) {
-        add_number(out, cell->number);
-        continue;
-      }
-      tutti_text_add(out, strlen(cell->text) > LONG_TEXT ? "<td class=\"t l\">" : "<td class=\"t\">");
-      tutti_xml_add(out, cell->text);
-      tutti_text_add(out, "</td>");
-    }
+    for (size_t i = 0; i < table->columns; i++)
+      if (!below[i])
+        add_cell(out, tutti_table_cell(table, row, i));
     tutti_text_add(out, "</tr>\n");
+    for (size_t i = 0; i < table->columns; i++)
+      if (below[i])
+        add_long(out, table->heads[i], tutti_table_cell(table, row, i)->text, beside);
   }
   tutti_text_add(out, "</tbody></table></div>\n");
+  tutti_free(below);
+  return TUTTI_OK;
 }
 
 static enum tutti_status add_download(tutti_context *context, struct tutti_text *out, const struct tutti_table *table,
@@ -82,7 +117,7 @@ static enum tutti_status add_table(tutti_context *context, struct tutti_text *ou
                  rows > MOST_ROWS_SHOWN ? ", of which the first 200 are here and all in the" : "");
   TUTTI_TRY(context, add_download(context, out, table, run, number));
   tutti_text_add(out, "</summary>\n");
-  add_rows(out, table);
+  TUTTI_TRY(context, add_rows(context, out, table));
   tutti_text_add(out, "</details>\n");
   return TUTTI_OK;
 }

@@ -108,16 +108,12 @@ static const json_t *metrics_of(const json_t *point, const char *split) {
 /* One chart of a metric over the size: what was chosen, on the rows that chose and on others, and the oracle. */
 static void plot_sizes(const struct report_facts *facts, struct report_figure *figure, const char *metric,
                        size_t table) {
-  enum { FEW = 12 };
   const char *split = facts->rows.split;
   char key[64];
-  const struct tutti_table *points = &figure->tables[table];
-  size_t rows = tutti_table_rows(points);
-  if (rows < 2) /* that is no curve */
+  if (tutti_table_rows(&figure->tables[table]) < 2) /* that is no curve */
     return;
   struct tutti_plot *plot = tutti_figure_plot(figure, 520, 340);
-  if (tutti_table_cell(points, rows - 1, 0)->number <= FEW)
-    tutti_plot_set(plot, "set xtics 1");
+  plot->ticks = TUTTI_TICKS_WHOLE;
   bool tested = split && strcmp(split, TUTTI_SPLIT_TEST) == 0;
   tutti_plot_text(plot, "xlabel", "members");
   tutti_plot_text(plot, "ylabel", metric);
@@ -247,7 +243,10 @@ static enum tutti_status draw_pareto(const struct report_facts *facts, struct re
   put_ensemble(facts, cost, table);
   put_cheaper(facts, table);
   struct tutti_plot *plot = tutti_figure_plot(figure, 640, 400);
+  plot->ticks = TUTTI_TICKS_OWN;
   tutti_plot_set(plot, "set logscale x");
+  if (cost)
+    tutti_plot_set(plot, "set format x '%%.0s%%c'"); /* 10k, 1M */
   if (isfinite(tutti_report_shown_most(facts)))
     tutti_plot_set(plot, "set yrange [*:%.9g]", tutti_report_shown_most(facts));
   tutti_plot_text(plot, "xlabel", label);
@@ -306,7 +305,8 @@ static enum tutti_status draw_severity(const struct report_facts *facts, struct 
     if (put_severities(facts, metrics[i], table) == 0)
       return tutti_figure_skip(figure);
     struct tutti_plot *plot = tutti_figure_plot(figure, 520, 340);
-    tutti_plot_set(plot, "set xtics 1\nset xrange [-0.2:*]");
+    plot->ticks = TUTTI_TICKS_WHOLE;
+    tutti_plot_set(plot, "set xrange [-0.2:*]");
     tutti_plot_text(plot, "xlabel", "severity of the shift");
     tutti_plot_text(plot, "ylabel", metrics[i]);
     tutti_plot_series(plot, i, "1:3", "linespoints pt 6 ps 0.6 lw 1.4 dt 2", 3, "mean of the members");

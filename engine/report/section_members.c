@@ -372,6 +372,7 @@ static enum tutti_status draw_learning(const struct report_facts *facts, struct 
     return tutti_figure_missing(figure, "The members were trained in one epoch, or not in epochs at all.");
   for (size_t which = 3; which <= 4; which++) {
     struct tutti_plot *plot = tutti_figure_plot(figure, 520, 340);
+    plot->ticks = TUTTI_TICKS_WHOLE;
     tutti_plot_text(plot, "xlabel", "epoch");
     tutti_plot_text(plot, "ylabel", which == 3 ? "training loss" : "validation loss");
     for (size_t i = 0; i < count; i++) {

@@ -67,6 +67,7 @@ static enum tutti_status draw_history(const struct report_facts *facts, struct r
   if (shown == 0)
     return tutti_figure_missing(figure, "No trial has finished yet.");
   struct tutti_plot *plot = tutti_figure_plot(figure, 900, 360);
+  plot->ticks = TUTTI_TICKS_WHOLE;
   tutti_plot_text(plot, "xlabel", "trial");
   tutti_plot_text(plot, "ylabel", tutti_loss_names()[facts->experiment->loss]);
   if (needs_logarithm(facts))

@@ -27,16 +27,17 @@ const char *tutti_report_style(void) {
          "svg [stroke=black]{stroke:var(--ink8)}svg [fill=black],svg text{fill:var(--ink8)}svg "
          "[color=black]{color:var(--ink8)}\n"
          "svg [color=white]{color:var(--card)}\n"
-         "@media screen and (max-width:46rem){.wide .charts svg{max-width:none}}\n"
+         "@media screen and (max-width:46rem){.charts [role=img] svg{min-width:28rem}.wide .charts "
+         "svg{max-width:none}}\n"
          "table{border-collapse:collapse;font-size:.88rem;font-variant-numeric:tabular-nums}th,td{padding:.15rem .7rem;"
          "text-align:right;border-bottom:1px solid var(--line)}th{position:sticky;top:0;background:var(--card)}"
-         "td{vertical-align:top}td.t,th.t{text-align:left;white-space:nowrap}td.l{min-width:min(18rem,70vw);white-"
-         "space:normal;overflow-wrap:anywhere}."
-         "scroll{max-height:26rem;overflow:auto;max-width:100%}\n"
+         "td{vertical-align:top}td.t,th.t{text-align:left;white-space:nowrap}.l td{padding:0 .7rem .4rem 1.6rem;"
+         "text-align:left;color:var(--quiet);overflow-wrap:anywhere}tr:has(+.l) td{border-bottom:0}"
+         ".scroll{max-height:26rem;overflow:auto;max-width:100%}\n"
          "details{margin-top:.4rem}summary{cursor:pointer;color:var(--quiet)}\n"
          "@media print{:root{--page:#fff;--text:#000;--quiet:#444;--line:#bbb;--card:#fff;--ink0:#1f5fbf;"
          "--ink1:#c2410c;--ink2:#0f7b5f;--ink3:#8b3fae;--ink4:#a16207;--ink5:#be185d;--ink6:#0e7490;--ink7:#4d5d1c;"
          "--ink8:#000;--ink9:#999}body{max-width:none;padding:0;font-size:11pt}"
          "nav,.download,details:not([open]){display:none}.scroll,.graph{max-height:none;overflow:visible}"
-         "figure{border:0;padding:0}.part{display:block}}\n";
+         "figure{border:0;padding:0}.part{display:block}table{font-size:7.5pt}th,td{padding:.1rem .3rem}}\n";
 }

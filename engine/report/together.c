@@ -60,6 +60,7 @@ static enum tutti_status draw_searches(const struct report_page *page, struct re
   enum tutti_loss loss = page->facts[0].experiment->loss;
   size_t lines = 0;
   table->parted = true;
+  plot->ticks = TUTTI_TICKS_WHOLE;
   tutti_plot_text(plot, "xlabel", "trial");
   tutti_plot_text(plot, "ylabel", tutti_loss_names()[loss]);
   for (size_t run = 0; run < page->runs; run++) {
@@ -137,13 +138,12 @@ static enum tutti_status put_standing(tutti_context *context, const json_t *comp
   const char *name = json_string_value(json_object_get(metric, "name"));
   struct tutti_table *table =
       tutti_figure_table(figure, "variant", "place", "runs", "mean rank", several ? NULL : name, NULL);
-  struct tutti_plot *plot = tutti_figure_plot(figure, 460, 100 + 24 * (int)(count < 40 ? count : 40));
+  struct tutti_plot *plot = tutti_figure_plot(figure, 460, 90 + 24 * (int)(count < 40 ? count : 40));
   if (several)
     json_array_foreach(sets, set, of_set) tutti_table_column(table, json_string_value(json_object_get(of_set, "name")));
   else
     tutti_table_column(table, "standard error");
-  tutti_plot_set(plot, "unset key\nset ytics scale 0 ()\nset yrange [%g:-0.6]\nset xtics rotate by -30\nset rmargin 5",
-                 (double)count - 0.4);
+  tutti_plot_set(plot, "unset key\nset ytics scale 0 ()\nset yrange [%g:-0.6]", (double)count - 0.4);
   char label[128];
   (void)snprintf(label, sizeof label, "%s%s", several ? "mean rank in " : "", name);
   tutti_plot_text(plot, "xlabel", label);

@@ -240,6 +240,73 @@ static void gnuplot_gets_texts_quoted(void **state) {
   tutti_plot_end(&plot);
 }
 
+/* The numbers that stand below the x axis of a picture: their places, and their texts in order. Returns how many. */
+static size_t read_ticks(const char *svg, double *places, char (*texts)[32]) {
+  enum { MOST = 40 };
+  size_t count = 0;
+  for (const char *at = svg; count < MOST && (at = strstr(at, "translate(")); at++) {
+    double x, y;
+    char anchor[8], text[32];
+    if (sscanf(at,
+               "translate(%lf,%lf)\" stroke=\"none\" fill=\"black\" font-size=\"12.00\" text-anchor=\"%7[a-z]\">"
+               " <text>%31[^<]",
+               &x, &y, anchor, text) != 4 ||
+        strcmp(anchor, "middle") != 0)
+      continue;
+    places[count] = x;
+    (void)snprintf(texts[count++], sizeof *texts, "%s", text);
+  }
+  return count;
+}
+
+/* Draw two points with these ends, and look at what is below them. */
+static void check_ticks(double low, double high, int width, enum tutti_ticks ticks) {
+  struct tutti_table table = tutti_table_begin(context, "ends");
+  struct tutti_plot plot = tutti_plot_begin(context, "ends", width, 300);
+  const double numbers[] = {low, 1, high, 2};
+  double places[40];
+  char texts[40][32];
+  tutti_table_columns(&table, "x", "y", NULL);
+  tutti_table_put_all(&table, 4, numbers);
+  plot.ticks = ticks;
+  tutti_plot_series(&plot, 0, "1:2", "points", 0, NULL);
+  struct tutti_plot_job job = {&plot, 1, &table, NULL};
+  enum tutti_status status = tutti_plots_draw(context, 1, &job);
+  if (status == TUTTI_ERROR_UNSUPPORTED) {
+    tutti_error_clear(context);
+    tutti_plot_end(&plot);
+    tutti_table_end(&table);
+    skip();
+  }
+  assert_int_equal(status, TUTTI_OK);
+  size_t count = read_ticks(job.svg, places, texts);
+  assert_in_range(count, 2, 20);
+  for (size_t i = 0; i < count; i++) {
+    double half = 3.2 * (double)strlen(texts[i]); /* characters of the narrowest usual fonts */
+    assert_true(places[i] + half <= width);
+    assert_true(ticks != TUTTI_TICKS_WHOLE || !strchr(texts[i], '.'));
+    if (i > 0) {
+      assert_string_not_equal(texts[i - 1], texts[i]);
+      assert_true(places[i - 1] + 3.2 * (double)strlen(texts[i - 1]) < places[i] - half);
+    }
+  }
+  tutti_free(job.svg);
+  tutti_plot_end(&plot);
+  tutti_table_end(&table);
+}
+
+static void numbers_below_an_axis_have_room(void **state) {
+  static const double ends[][2] = {
+      {0, 1},           {0.00015, 0.00065},      {999.998, 1000}, {-300000, 400000}, {1e-7, 9e-7},
+      {123456, 123457}, {1000.00001, 1000.0004}, {-1e6, 1e7},     {0.6888, 0.69},    {3, 1e5}};
+  (void)state;
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+    for (int width = 400; width <= 900; width += 250)
+      check_ticks(ends[i][0], ends[i][1], width, TUTTI_TICKS_NUMBERS);
+  for (int most = 1; most < 3000; most = 3 * most + 1)
+    check_ticks(0, most, 520, TUTTI_TICKS_WHOLE);
+}
+
 static void graphviz_gets_texts_quoted(void **state) {
   struct tutti_text out = tutti_text_begin(context);
   char *text;
@@ -284,6 +351,7 @@ int main(void) {
       cmocka_unit_test(base64_is_that_of_its_standard),
       cmocka_unit_test(tables_are_csv),
       cmocka_unit_test(gnuplot_gets_texts_quoted),
+      cmocka_unit_test(numbers_below_an_axis_have_room),
       cmocka_unit_test(graphviz_gets_texts_quoted),
       cmocka_unit_test(tools_that_fail_are_errors),
   };
