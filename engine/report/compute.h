@@ -2,6 +2,7 @@
 #ifndef TUTTI_REPORT_COMPUTE_H
 #define TUTTI_REPORT_COMPUTE_H
 
+#include <stdint.h>
 #include <tutti/context.h>
 
 /* The mean loss of the n rows with the least scores, risk[n - 1], for n = 1 ... count; rows that tie share their losses
@@ -27,5 +28,17 @@ TUTTI_NODISCARD enum tutti_status tutti_report_group(tutti_context *context, siz
    each direction shows. Signs are such that each direction's largest place is positive. TUTTI_ERROR_MEMORY. */
 TUTTI_NODISCARD enum tutti_status tutti_report_scale(tutti_context *context, size_t count, const double *distances,
                                                      double *places, double *shares);
+
+/* A training on the line of its worker. */
+struct report_bar {
+  uint32_t worker;
+  double at, seconds; /* the second of the run's work at which its result came, and how long it took */
+  double begin, end;  /* found: seconds of the run's work */
+  size_t place;       /* found: < places */
+};
+/* When each of bars[count] was, at the latest, if each worker has places >= 1 that train one after the other, and sends
+   its results in the order of their ends. TUTTI_ERROR_MEMORY. */
+TUTTI_NODISCARD enum tutti_status tutti_report_timeline(tutti_context *context, size_t count, struct report_bar *bars,
+                                                        size_t places);
 
 #endif

@@ -18,6 +18,7 @@ report_sources += %D%/report_impl.h
 report_sources += %D%/rows.c
 report_sources += %D%/scale.c
 report_sources += %D%/style.c
+report_sources += %D%/timeline.c
 report_sources += %D%/together.c
 report_sources += %D%/together.h
 report_sources += %D%/words.c

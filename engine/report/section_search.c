@@ -1,8 +1,11 @@
 /* section_search.c - the course of the search: its trials one after the other, and who worked when. */
+#include "compute.h"
 #include "report_impl.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool is_finished(const struct tutti_record *record) {
@@ -86,47 +89,85 @@ static enum tutti_status draw_history(const struct report_facts *facts, struct r
 
 /* --- workers ------------------------------------------------------------------------------------------------------ */
 
+/* The trainings of which it is known when their results came. */
 struct timeline {
-  const struct report_facts *facts;
-  struct tutti_table *table;
-  uint32_t most;
-  size_t bars;
+  const struct tutti_history *history;
+  struct report_bar *bars; /* [count] */
+  uint64_t *trials;        /* [count] */
+  size_t count;            /* <= history->asked */
 };
 
 static enum tutti_status add_bar(void *argument, const struct tutti_trial *trial) {
   struct timeline *timeline = argument;
-  if (!trial->done || !isfinite(trial->at))
+  if (!trial->done || !isfinite(trial->at) || timeline->count == timeline->history->asked)
     return TUTTI_OK;
-  timeline->bars++;
-  timeline->most = trial->worker > timeline->most ? trial->worker : timeline->most;
-  tutti_table_put(timeline->table, (double)trial->number);
-  tutti_table_put(timeline->table, trial->worker);
-  tutti_table_put(timeline->table, fmax(0, trial->at - trial->seconds));
-  tutti_table_put(timeline->table, trial->at);
-  tutti_table_put(timeline->table, trial->state == TUTTI_STATE_FINISHED ? 1 : 0);
-  return timeline->table->status;
+  timeline->trials[timeline->count] = trial->number;
+  timeline->bars[timeline->count++] =
+      (struct report_bar){.worker = trial->worker, .at = trial->at, .seconds = fmax(0, trial->seconds)};
+  return TUTTI_OK;
 }
 
-/* Bars from the begin of a training to its result, one line for each worker. */
-static enum tutti_status draw_workers(const struct report_facts *facts, struct report_figure *figure) {
-  struct timeline timeline = {.facts = facts};
-  timeline.table = tutti_figure_table(figure, "trial", "worker", "begin (s)", "end (s)", "finished", NULL);
-  if (facts->history->parts)
-    return tutti_figure_missing(figure, "The models are of several runs, each with its own time.");
-  TUTTI_TRY(facts->context, tutti_catalogue_visit(facts->context, facts->view->catalogue, add_bar, &timeline));
-  if (timeline.bars == 0)
-    return tutti_figure_missing(figure, "The times of the trials were not recorded.");
-  struct tutti_plot *plot =
-      tutti_figure_plot(figure, 900, 110 + 22 * (int)(timeline.most < 40 ? timeline.most + 1 : 40));
+/* How many trainings a worker had at once. */
+static enum tutti_status read_places(const struct report_facts *facts, size_t count, size_t *places) {
+  char *capacity;
+  TUTTI_TRY(facts->context,
+            tutti_catalogue_get(facts->context, facts->view->catalogue, TUTTI_FACT_CAPACITY, &capacity));
+  unsigned long said = capacity ? strtoul(capacity, NULL, 10) : 1;
+  tutti_free(capacity);
+  *places = said < 1 ? 1 : said < count ? said : count;
+  return TUTTI_OK;
+}
+
+/* Bars from the begin of a training to its end, one line for each worker, and in it one for each of its places. */
+static void plot_workers(struct report_figure *figure, uint32_t most, size_t places) {
+  enum { MOST_LINES = 40 };
+  char good[128], bad[128];
+  size_t lines = ((size_t)most + 1) * (places < 4 ? places : 4);
+  struct tutti_plot *plot = tutti_figure_plot(figure, 900, 110 + 22 * (int)(lines < MOST_LINES ? lines : MOST_LINES));
   tutti_plot_text(plot, "xlabel", "seconds of the run's work");
   tutti_plot_text(plot, "ylabel", "worker");
-  tutti_plot_set(plot, "set yrange [-0.6:%g]", timeline.most + 0.6);
-  tutti_plot_set(plot, "set ytics %u", timeline.most / 10 + 1);
-  tutti_plot_set(plot, "set style fill solid 0.6 noborder");
-  tutti_plot_series(plot, 0, "(($3+$4)/2):($5>0?$2:NaN):3:4:($2-0.35):($2+0.35)", "boxxyerror", 0, "finished");
-  tutti_plot_series(plot, 0, "(($3+$4)/2):($5>0?NaN:$2):3:4:($2-0.35):($2+0.35)", "boxxyerror", 1,
-                    "failed, or ended early");
-  return TUTTI_OK;
+  tutti_plot_set(plot, "set yrange [-0.6:%g]", most + 0.6);
+  tutti_plot_set(plot, "set ytics %u", most / 10 + 1);
+  tutti_plot_set(plot, "set style fill solid 0.5 border");
+  tutti_plot_set(plot, "low(worker, place) = worker - 0.35 + 0.7 * place / %zu", places);
+  (void)snprintf(good, sizeof good, "(($4+$5)/2):($6>0?$2:NaN):4:5:(low($2,$3)):(low($2,$3+1))");
+  (void)snprintf(bad, sizeof bad, "(($4+$5)/2):($6>0?NaN:$2):4:5:(low($2,$3)):(low($2,$3+1))");
+  tutti_plot_series(plot, 0, good, "boxxyerror", 0, "finished");
+  tutti_plot_series(plot, 0, bad, "boxxyerror", 1, "failed, or ended early");
+}
+
+static enum tutti_status draw_workers(const struct report_facts *facts, struct report_figure *figure) {
+  tutti_context *context = facts->context;
+  enum tutti_status status;
+  struct timeline timeline = {.history = facts->history};
+  size_t places;
+  uint32_t most = 0;
+  if (facts->history->parts)
+    return tutti_figure_missing(figure, "The models are of several runs, each with its own time.");
+  TUTTI_TRY_OUT(context, tutti_alloc(context, facts->history->asked, sizeof *timeline.bars, &timeline.bars));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, facts->history->asked, sizeof *timeline.trials, &timeline.trials));
+  TUTTI_TRY_OUT(context, tutti_catalogue_visit(context, facts->view->catalogue, add_bar, &timeline));
+  if (timeline.count == 0) {
+    status = tutti_figure_missing(figure, "The times of the trials were not recorded.");
+    goto out;
+  }
+  TUTTI_TRY_OUT(context, read_places(facts, timeline.count, &places));
+  TUTTI_TRY_OUT(context, tutti_report_timeline(context, timeline.count, timeline.bars, places));
+  struct tutti_table *table =
+      tutti_figure_table(figure, "trial", "worker", "place", "begin (s)", "end (s)", "finished", NULL);
+  for (size_t i = 0; i < timeline.count; i++) {
+    const struct report_bar *bar = &timeline.bars[i];
+    bool finished = facts->history->records[timeline.trials[i]].state == TUTTI_STATE_FINISHED;
+    const double numbers[] = {
+        (double)timeline.trials[i], bar->worker, (double)bar->place, bar->begin, bar->end, finished};
+    tutti_table_put_all(table, 6, numbers);
+    most = bar->worker > most ? bar->worker : most;
+  }
+  plot_workers(figure, most, places);
+out:
+  tutti_free(timeline.bars);
+  tutti_free(timeline.trials);
+  return status;
 }
 
 static const struct report_chart charts[] = {
@@ -139,9 +180,10 @@ static const struct report_chart charts[] = {
      .draw = draw_history},
     {.name = "workers",
      .title = "Who worked when",
-     .text = "Each bar is the training of one trial, on the line of its worker. Gaps are times in which a worker had "
-             "nothing to do. A result counts from when it is written down, so that bars of trainings that take less "
-             "than a second may overlap.",
+     .text =
+         "Each bar is the training of one trial, on the line of its worker: as long as the worker says, and as late "
+         "as its result and the next training allow. Gaps are times in which a worker had nothing to do, wrote "
+         "files, or waited for the manager.",
      .draw = draw_workers},
     {.name = NULL},
 };

@@ -288,6 +288,15 @@ static enum tutti_status count_places(struct tutti_manager *manager) {
   return TUTTI_OK;
 }
 
+/* For those who look when each worker trained what. */
+static enum tutti_status keep_capacity(struct tutti_manager *manager) {
+  char text[24];
+  (void)snprintf(text, sizeof text, "%zu", manager->live.capacity);
+  return manager->live.capacity > 1
+             ? tutti_catalogue_set(manager->context, manager->catalogue, TUTTI_FACT_CAPACITY, text)
+             : TUTTI_OK;
+}
+
 static void release_manager(struct tutti_manager *manager) {
   tutti_executor_destroy(manager->executor);
   if (manager->lock >= 0)
@@ -414,6 +423,7 @@ enum tutti_status tutti_run(tutti_context *context, tutti_recipe *recipe, const 
   TUTTI_TRY_OUT(context, make_executor(&manager));
   TUTTI_TRY_OUT(context, count_places(&manager));
   TUTTI_TRY_OUT(context, open_directory(&manager));
+  TUTTI_TRY_OUT(context, keep_capacity(&manager));
   tutti_run_say_notes(&manager);
   TUTTI_TRY_OUT(context, tutti_run_inputs_offer(context, options->directory, manager.experiment));
   TUTTI_TRY_OUT(context, tutti_manager_repair(&manager));

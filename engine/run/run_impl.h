@@ -163,6 +163,9 @@ TUTTI_NODISCARD enum tutti_status tutti_run_read_ensemble(tutti_context *context
 TUTTI_NODISCARD enum tutti_status tutti_run_read_summary(tutti_context *context, const char *directory,
                                                          json_t **summary);
 
+/* A fact of the catalogue: how many trainings a worker had at once, if it was more than one. */
+#define TUTTI_FACT_CAPACITY "capacity"
+
 /* --- history (run_history.c) --- */
 
 /* The manager's record of a trial. */

@@ -164,6 +164,33 @@ tutti status fit --json
 expect_equal "means of the repeats" "$(of_json out '[round(float(m["value"]), 12) for m in j["evaluation"][0]["metrics"]]')" \
   "$(of_json <(column fit.html.csv/fit-repeats.csv mean | sed 's/^/,/; 1s/^,/[/; $s/$/]/') '[round(float(v), 12) for v in j]')"
 
+# Trainings of three workers, short beside what their manager does: bars as long as they took, which end when their results came at
+# the latest, and none of a worker over another.
+tutti run small.ini --out workers --quiet --workers 3 --set run.budget=40 --set run.window=6
+expect_code 0
+tutti report workers --to workers.html
+expect_code 0
+expect_page workers.html
+tutti status workers --json
+cp out status.json
+what="bars of three workers"
+checks=$((checks + 1))
+python3 - status.json workers.html.csv/workers-workers.csv <<'PY' >out || complain "expected bars that stand apart"
+import csv, json, sys
+trials = {t["trial"]: t for t in json.load(open(sys.argv[1]))["all_trials"]}
+lines, wrong = {}, []
+for row in csv.DictReader(open(sys.argv[2], newline="")):
+    trial, begin, end = trials[int(row["trial"])], float(row["begin (s)"]), float(row["end (s)"])
+    lines.setdefault(row["worker"], []).append((begin, end))
+    if abs(end - begin - trial["seconds"]) > 1e-9 or end > trial["at"]:
+        wrong.append(row)
+for bars in lines.values():
+    bars.sort()
+    wrong += [(a, b) for a, b in zip(bars, bars[1:]) if a[1] > b[0] + 1e-9]
+print(len(lines), wrong)
+sys.exit(len(lines) < 2 or sum(map(len, lines.values())) != 40 or bool(wrong))
+PY
+
 # Without the programs that draw, the tables are there, and both places say so.
 mkdir nothing
 what="tutti report without gnuplot"

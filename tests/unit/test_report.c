@@ -7,6 +7,7 @@
 #include "engine/draw/tool.c"
 #include "engine/report/compute.c"
 #include "engine/report/scale.c"
+#include "engine/report/timeline.c"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -174,6 +175,47 @@ static void scaling_gives_distances_back(void **state) {
 static const char *take(struct tutti_text *text, char **kept) {
   assert_int_equal(tutti_text_take(text, kept), TUTTI_OK);
   return *kept;
+}
+
+/* Workers whose places train one after the other, and whose results come late but in their order, by a clock that knows
+   the true ends. The bars are as long, end when the result came at the latest, and those of a place stand apart; with one
+   place for each worker, none is before its true time. */
+static void check_timeline(size_t round, size_t places) {
+  enum { WORKERS = 3, EACH = 12, ALL = WORKERS * EACH };
+  struct report_bar bars[ALL];
+  double ends[ALL];
+  size_t count = 0;
+  for (size_t w = 0; w < WORKERS; w++) {
+    double busy[4] = {0}, came = 0;
+    for (size_t i = 0; i < EACH; i++) {
+      size_t seed = 97 * round + 31 * w + 7 * i, p = 0;
+      double gap = number(seed) < 0.5 ? 0 : number(seed + 1), seconds = number(seed + 2), begin;
+      for (size_t k = 1; k < places; k++)
+        p = busy[k] < busy[p] ? k : p;
+      begin = busy[p] + gap;
+      busy[p] = begin + seconds;
+      ends[count] = busy[p];
+      came = fmax(came + 1e-6, busy[p] + 0.8 * number(seed + 3)); /* the manager takes them one after the other */
+      bars[count++] = (struct report_bar){.worker = (uint32_t)w, .at = came, .seconds = seconds};
+    }
+  }
+  assert_int_equal(tutti_report_timeline(context, count, bars, places), TUTTI_OK);
+  for (size_t i = 0; i < count; i++) {
+    assert_true(fabs(bars[i].end - bars[i].begin - bars[i].seconds) < 1e-12);
+    assert_true(bars[i].end <= bars[i].at);
+    assert_true(bars[i].place < places);
+    assert_true(places > 1 || bars[i].end >= ends[i] - 1e-9);
+    for (size_t k = 0; k < i; k++)
+      if (bars[k].worker == bars[i].worker && bars[k].place == bars[i].place)
+        assert_true(bars[k].end <= bars[i].begin || bars[i].end <= bars[k].begin);
+  }
+}
+
+static void bars_of_a_worker_stand_apart(void **state) {
+  (void)state;
+  for (size_t round = 0; round < 50; round++)
+    for (size_t places = 1; places <= 4; places++)
+      check_timeline(round, places);
 }
 
 static void texts_stay_texts(void **state) {
@@ -347,6 +389,7 @@ int main(void) {
       cmocka_unit_test(groups_explain_their_share),
       cmocka_unit_test(groups_keep_ties_together),
       cmocka_unit_test(scaling_gives_distances_back),
+      cmocka_unit_test(bars_of_a_worker_stand_apart),
       cmocka_unit_test(texts_stay_texts),
       cmocka_unit_test(base64_is_that_of_its_standard),
       cmocka_unit_test(tables_are_csv),
