@@ -184,6 +184,12 @@ static void show_without_value(const json_t *evaluation, size_t first, size_t en
     (void)fprintf(out, "\n");
 }
 
+/* Of the column of a split, whose name may be long. */
+static int width_of(const json_t *evaluation, size_t split) {
+  size_t length = strlen(text_of(json_array_get(evaluation, split), "split"));
+  return length > 12 ? (int)length : 12;
+}
+
 /* One line a metric, one column a split. */
 static void show_metric_row(const json_t *evaluation, size_t first, size_t end, size_t row, FILE *out) {
   const json_t *named = json_array_get(metrics_of(evaluation, first), row);
@@ -191,7 +197,8 @@ static void show_metric_row(const json_t *evaluation, size_t first, size_t end, 
   (void)fprintf(out, "  %-28s", name);
   for (size_t i = first; i < end; i++) {
     char buffer[32];
-    (void)fprintf(out, " %12s", show_number(number_of(metric_of(metrics_of(evaluation, i), name), "value"), buffer));
+    double value = number_of(metric_of(metrics_of(evaluation, i), name), "value");
+    (void)fprintf(out, " %*s", width_of(evaluation, i), show_number(value, buffer));
   }
   (void)fprintf(out, "  %s\n", text_of(named, "unit"));
 }
@@ -211,13 +218,13 @@ static json_t *with_calibrated(const json_t *evaluation) {
   return all;
 }
 
-void show_evaluation(const json_t *given, FILE *out) {
+static void show_splits(const json_t *given, FILE *out) {
   json_t *evaluation = with_calibrated(given);
   for (size_t first = 0, end; first < json_array_size(evaluation); first = end) {
     end = block_end(evaluation, first);
     (void)fprintf(out, "\n  %-28s", "metric");
     for (size_t i = first; i < end; i++)
-      (void)fprintf(out, " %12s", text_of(json_array_get(evaluation, i), "split"));
+      (void)fprintf(out, " %*s", width_of(evaluation, i), text_of(json_array_get(evaluation, i), "split"));
     (void)fprintf(out, "\n");
     for (size_t row = 0; row < json_array_size(metrics_of(evaluation, first)); row++)
       if (row_has_value(evaluation, first, end, row))
@@ -225,6 +232,37 @@ void show_evaluation(const json_t *given, FILE *out) {
     show_without_value(evaluation, first, end, out);
   }
   json_decref(evaluation);
+}
+
+/* The split whose targets are shown one by one: test or, where there is none, the first that has several; else NULL. */
+static const json_t *split_of_targets(const json_t *evaluation) {
+  const json_t *split, *found = NULL;
+  size_t index;
+  json_array_foreach(evaluation, index, split) {
+    bool test = strcmp(text_of(split, "split"), "test") == 0;
+    if (json_object_get(split, "targets") && (test || !found))
+      found = split;
+  }
+  return found;
+}
+
+/* Of several targets, the metrics of each alone, side by side as splits are. */
+static void show_targets(const json_t *evaluation, FILE *out) {
+  const json_t *split = split_of_targets(evaluation), *target;
+  json_t *columns = json_array();
+  size_t index;
+  json_array_foreach(json_object_get(split, "targets"), index, target) json_array_append_new(
+      columns, json_pack("{s:O, s:O, s:O*}", "split", json_object_get(target, "target"), "metrics",
+                         json_object_get(target, "metrics"), "calibrated", json_object_get(target, "calibrated")));
+  if (split)
+    (void)fprintf(out, "\nEach target alone, on the %s rows\n", text_of(split, "split"));
+  show_splits(columns, out);
+  json_decref(columns);
+}
+
+void show_evaluation(const json_t *evaluation, FILE *out) {
+  show_splits(evaluation, out);
+  show_targets(evaluation, out);
 }
 
 static void show_table(const char *split, const char *name, const json_t *rows, FILE *out) {

@@ -497,6 +497,7 @@ cli_tests += %D%/cli/symbols.sh
 cli_tests += %D%/cli/table.sh
 cli_tests += %D%/cli/resealed.sh
 cli_tests += %D%/cli/trust.sh
+cli_tests += %D%/cli/targets.sh
 cli_tests += %D%/cli/tutorials.sh
 cli_tests += %D%/cli/uncertainty.sh
 EXTRA_DIST += %D%/cli/known.c

@@ -101,5 +101,10 @@ TUTTI_NODISCARD enum tutti_status tutti_evaluate_calibrated(tutti_context *conte
                                                             const struct tutti_calibrated *calibrated,
                                                             const struct tutti_evaluation_options *options,
                                                             tutti_evaluation **evaluation);
+/* The same of one of several targets alone (tutti_evaluate_target). */
+TUTTI_NODISCARD enum tutti_status tutti_evaluate_calibrated_target(tutti_context *context,
+                                                                   const struct tutti_calibrated *calibrated,
+                                                                   const struct tutti_evaluation_options *options,
+                                                                   size_t target, tutti_evaluation **evaluation);
 
 #endif

@@ -12,7 +12,7 @@ static const float *epistemic_of(const struct tutti_pool *pool, size_t model) {
 
 enum tutti_status tutti_combiner_init(tutti_context *context, const struct tutti_pool *pool,
                                       const tutti_ensemble *ensemble, struct tutti_combiner *combiner) {
-  *combiner = (struct tutti_combiner){.pool = pool, .members = tutti_ensemble_size(ensemble)};
+  *combiner = (struct tutti_combiner){.pool = pool, .targets = pool->outputs, .members = tutti_ensemble_size(ensemble)};
   combiner->combination = tutti_ensemble_combination(ensemble);
   combiner->picks = tutti_ensemble_picks(ensemble);
   if (pool->kind == TUTTI_TASK_VALUE)

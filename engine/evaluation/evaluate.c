@@ -64,11 +64,13 @@ static enum tutti_status check_targets(tutti_context *context, const struct tutt
   return TUTTI_OK;
 }
 
+enum { ALL_TARGETS = -1 };
+
 /* With the intervals of a calibrator, if it gives some, and of one that is calibrated without the metrics of
    members. */
 static enum tutti_status evaluate(tutti_context *context, const struct tutti_pool *pool, const tutti_ensemble *ensemble,
                                   const struct tutti_evaluation_options *given, bool calibrated,
-                                  const double *intervals, tutti_evaluation **evaluation) {
+                                  const double *intervals, ptrdiff_t target, tutti_evaluation **evaluation) {
   enum tutti_status status;
   struct tutti_combiner combiner = {0};
   struct tutti_evaluation_options options;
@@ -77,6 +79,10 @@ static enum tutti_status evaluate(tutti_context *context, const struct tutti_poo
   TUTTI_TRY_OUT(context, tutti_combiner_init(context, pool, ensemble, &combiner));
   combiner.calibrated = calibrated;
   combiner.intervals = intervals;
+  if (target != ALL_TARGETS) {
+    combiner.first = (size_t)target;
+    combiner.targets = 1;
+  }
   TUTTI_TRY_OUT(context, check_targets(context, pool));
   if (pool->kind == TUTTI_TASK_CLASSIFICATION)
     TUTTI_TRY_OUT(context, tutti_evaluate_classification(context, &combiner, &options, evaluation));
@@ -89,13 +95,27 @@ out:
 
 enum tutti_status tutti_evaluate(tutti_context *context, const struct tutti_pool *pool, const tutti_ensemble *ensemble,
                                  const struct tutti_evaluation_options *options, tutti_evaluation **evaluation) {
-  return evaluate(context, pool, ensemble, options, false, NULL, evaluation);
+  return evaluate(context, pool, ensemble, options, false, NULL, ALL_TARGETS, evaluation);
+}
+
+enum tutti_status tutti_evaluate_target(tutti_context *context, const struct tutti_pool *pool,
+                                        const tutti_ensemble *ensemble, const struct tutti_evaluation_options *options,
+                                        size_t target, tutti_evaluation **evaluation) {
+  return evaluate(context, pool, ensemble, options, false, NULL, (ptrdiff_t)target, evaluation);
 }
 
 enum tutti_status tutti_evaluate_calibrated(tutti_context *context, const struct tutti_calibrated *calibrated,
                                             const struct tutti_evaluation_options *options,
                                             tutti_evaluation **evaluation) {
-  return evaluate(context, &calibrated->pool, calibrated->ensemble, options, true, calibrated->intervals, evaluation);
+  return evaluate(context, &calibrated->pool, calibrated->ensemble, options, true, calibrated->intervals, ALL_TARGETS,
+                  evaluation);
+}
+
+enum tutti_status tutti_evaluate_calibrated_target(tutti_context *context, const struct tutti_calibrated *calibrated,
+                                                   const struct tutti_evaluation_options *options, size_t target,
+                                                   tutti_evaluation **evaluation) {
+  return evaluate(context, &calibrated->pool, calibrated->ensemble, options, true, calibrated->intervals,
+                  (ptrdiff_t)target, evaluation);
 }
 
 /* A vote is of labels, of which each member is certain: all the entropy of its shares is disagreement. */

@@ -12,6 +12,7 @@ const char *tutti_evaluation_needs(const char *key, enum tutti_task_kind kind, b
 
 struct tutti_combiner {
   const struct tutti_pool *pool;
+  size_t first, targets; /* regression: the outputs that metrics are of, all of the pool's unless one is looked at */
   size_t members;
   uint64_t picks; /* that the weights count, or 0 */
   enum tutti_combination combination;
@@ -50,6 +51,13 @@ double tutti_combiner_within(const struct tutti_combiner *combiner, size_t row);
 double tutti_combiner_probabilities(struct tutti_combiner *combiner, size_t row);
 /* The ensemble's probabilities for the row, according to its combination. */
 const double *tutti_combiner_classes(const struct tutti_combiner *combiner);
+
+/* As tutti_evaluate, of one of the targets of a regression alone: the metrics that it would have if there were no
+   others. */
+TUTTI_NODISCARD enum tutti_status tutti_evaluate_target(tutti_context *context, const struct tutti_pool *pool,
+                                                        const tutti_ensemble *ensemble,
+                                                        const struct tutti_evaluation_options *options, size_t target,
+                                                        tutti_evaluation **evaluation);
 
 /* --- metrics --- */
 

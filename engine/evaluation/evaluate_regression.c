@@ -77,16 +77,16 @@ struct joint {
 };
 
 static void add_joint(struct joint *joint, const struct tutti_combiner *combiner, size_t row) {
-  size_t outputs = combiner->pool->outputs;
-  const double *values = combiner->pool->values + row * outputs;
+  size_t first = combiner->first, targets = combiner->targets;
+  const double *values = combiner->pool->values + row * combiner->pool->outputs + first;
   double best_nll = INFINITY, best_square = INFINITY, density = 0;
   for (size_t k = 0; k < combiner->members; k++) {
-    const float *predicted = tutti_combiner_member_row(combiner, k, row);
+    const float *predicted = tutti_combiner_member_row(combiner, k, row) + 2 * first;
     double nll = 0, square = 0;
-    for (size_t o = 0; o < outputs; o++) {
+    for (size_t o = 0; o < targets; o++) {
       double mean = (double)predicted[2 * o], error = values[o] - mean;
       nll += tutti_gaussian_nll(mean, (double)predicted[2 * o + 1], values[o]);
-      square += error * error / (double)outputs;
+      square += error * error / (double)targets;
     }
     joint->nlls[k] = nll;
     joint->average_nll += combiner->weights[k] * nll;
@@ -129,14 +129,14 @@ static void finish_output(struct output *sums, double rows, double half) {
 
 struct regressed {
   const struct tutti_combiner *combiner;
-  struct output *outputs; /* [outputs] */
+  struct output *outputs; /* [combiner->targets] */
   struct joint joint;
 };
 
 /* Over outputs: log likelihoods add up, all else is averaged. */
 static double over_outputs(const struct regressed *of, size_t figure, double divisor) {
   double sum = 0;
-  for (size_t o = 0; o < of->combiner->pool->outputs; o++)
+  for (size_t o = 0; o < of->combiner->targets; o++)
     sum += METRIC_FIELD(&of->outputs[o], figure) / divisor;
   return sum;
 }
@@ -144,7 +144,7 @@ static double over_outputs(const struct regressed *of, size_t figure, double div
 static double sum_of_outputs(const void *of, size_t figure) { return over_outputs(of, figure, 1); }
 
 static double mean_of_outputs(const void *of, size_t figure) {
-  return over_outputs(of, figure, (double)((const struct regressed *)of)->combiner->pool->outputs);
+  return over_outputs(of, figure, (double)((const struct regressed *)of)->combiner->targets);
 }
 
 static double root_of_outputs(const void *of, size_t figure) { return sqrt(mean_of_outputs(of, figure)); }
@@ -246,11 +246,11 @@ const struct metric_table metrics_of_regression = METRIC_TABLE(regression_metric
 static enum tutti_status add_reliability(tutti_context *context, const struct regressed *of,
                                          tutti_evaluation *evaluation) {
   static const char *const columns[] = {"level", "below"};
-  double values[LEVELS][2], cells = (double)(of->combiner->pool->rows * of->combiner->pool->outputs);
+  double values[LEVELS][2], cells = (double)(of->combiner->pool->rows * of->combiner->targets);
   for (int i = 0; i < LEVELS; i++) {
     values[i][0] = (i + 1) / (LEVELS + 1.0);
     values[i][1] = 0;
-    for (size_t o = 0; o < of->combiner->pool->outputs; o++)
+    for (size_t o = 0; o < of->combiner->targets; o++)
       values[i][1] += of->outputs[o].below[i] / cells;
   }
   return tutti_evaluation_add_table(context, evaluation, "reliability", LEVELS, 2, columns, &values[0][0]);
@@ -260,32 +260,33 @@ enum tutti_status tutti_evaluate_regression(tutti_context *context, struct tutti
                                             const struct tutti_evaluation_options *options,
                                             tutti_evaluation **evaluation) {
   enum tutti_status status;
-  size_t outputs = combiner->pool->outputs;
+  size_t targets = combiner->targets;
   struct tutti_ranked *ranked = NULL;
   double half = tutti_normal_quantile(0.5 + options->level / 2);
   struct regressed of = {.combiner = combiner};
-  TUTTI_TRY_OUT(context, tutti_alloc(context, outputs, sizeof *of.outputs, &of.outputs));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, targets, sizeof *of.outputs, &of.outputs));
   TUTTI_TRY_OUT(context, tutti_alloc(context, combiner->members, sizeof(double), &of.joint.squares));
   TUTTI_TRY_OUT(context, tutti_alloc(context, combiner->members, sizeof(double), &of.joint.nlls));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, combiner->pool->rows, outputs * sizeof *ranked, &ranked));
-  for (size_t o = 0; o < outputs; o++)
+  TUTTI_TRY_OUT(context, tutti_alloc(context, combiner->pool->rows, targets * sizeof *ranked, &ranked));
+  for (size_t o = 0; o < targets; o++)
     of.outputs[o].ranked = ranked + o * combiner->pool->rows;
   for (size_t n = 0; n < combiner->pool->rows; n++) {
     TUTTI_TRY_OUT(context, tutti_combiner_go_on(context, n));
-    for (size_t o = 0; o < outputs; o++) {
-      double value = combiner->pool->values[n * outputs + o];
-      struct tutti_mixture mixture = tutti_combiner_mixture(combiner, n, o);
+    for (size_t o = 0; o < targets; o++) {
+      size_t output = combiner->first + o, cell = n * combiner->pool->outputs + output;
+      double value = combiner->pool->values[cell];
+      struct tutti_mixture mixture = tutti_combiner_mixture(combiner, n, output);
       double within;
       struct tutti_moments moments =
-          tutti_combiner_moments(combiner, &mixture, n, o, (enum tutti_epistemic)options->epistemic, &within);
+          tutti_combiner_moments(combiner, &mixture, n, output, (enum tutti_epistemic)options->epistemic, &within);
       add_target(&of.outputs[o], n, value);
       add_row(&of.outputs[o], &mixture, &moments, within, half, value);
-      add_intervals(&of.outputs[o], combiner, options, &mixture, n * outputs + o, value);
+      add_intervals(&of.outputs[o], combiner, options, &mixture, cell, value);
       of.outputs[o].ranked[n] = (struct tutti_ranked){moments.variance, fabs(value - moments.mean)};
     }
     add_joint(&of.joint, combiner, n);
   }
-  for (size_t o = 0; o < outputs; o++)
+  for (size_t o = 0; o < targets; o++)
     finish_output(&of.outputs[o], (double)combiner->pool->rows, half);
   TUTTI_TRY_OUT(context, tutti_evaluation_create(context, &metrics_of_regression, &of, evaluation));
   TUTTI_TRY_OUT(context, add_reliability(context, &of, *evaluation));

@@ -57,6 +57,40 @@ static void put_metric(const struct report_facts *facts, struct tutti_table *tab
   tutti_table_put_text(table, definition(facts->classes, name));
 }
 
+/* Of several targets a table of the metrics of each alone, on the rows of a split, before and after the calibrator. */
+static enum tutti_status put_targets(const struct report_facts *facts, struct report_figure *figure,
+                                     const json_t *split) {
+  const json_t *targets = json_object_get(split, "targets"), *target, *metric;
+  size_t index, k;
+  if (!targets)
+    return TUTTI_OK;
+  struct tutti_table *table = tutti_figure_table(figure, "metric", NULL);
+  json_array_foreach(targets, index, target) {
+    char head[128];
+    tutti_table_column(table, text_at(target, "target"));
+    (void)snprintf(head, sizeof head, "%s, calibrated", text_at(target, "target"));
+    if (json_object_get(target, "calibrated"))
+      tutti_table_column(table, head);
+  }
+  tutti_table_columns(table, "unit", "better", NULL);
+  json_array_foreach(json_object_get(json_array_get(targets, 0), "metrics"), k, metric) {
+    const char *name = text_at(metric, "name");
+    if (!has_value(facts, name))
+      continue;
+    tutti_table_put_text(table, name);
+    json_array_foreach(targets, index, target) {
+      tutti_table_put(table, tutti_report_metric(json_object_get(target, "metrics"), name));
+      if (json_object_get(target, "calibrated"))
+        tutti_table_put(table, tutti_report_metric(json_object_get(target, "calibrated"), name));
+    }
+    tutti_table_put_text(table, text_at(metric, "unit"));
+    tutti_table_put_text(table, text_at(metric, "better"));
+  }
+  return tutti_figure_note(figure,
+                           "The first table is of all targets together, the second of each alone, on the %s rows.",
+                           text_at(split, "split"));
+}
+
 static enum tutti_status draw_metrics(const struct report_facts *facts, struct report_figure *figure) {
   const json_t *split, *metric, *shown;
   size_t index;
@@ -73,7 +107,7 @@ static enum tutti_status draw_metrics(const struct report_facts *facts, struct r
   tutti_table_columns(table, "unit", "better", "what it is", NULL);
   shown = tutti_report_split(facts, facts->rows.split ? facts->rows.split : TUTTI_SPLIT_VALIDATION);
   json_array_foreach(json_object_get(shown, "metrics"), index, metric) put_metric(facts, table, metric);
-  return TUTTI_OK;
+  return put_targets(facts, figure, shown);
 }
 
 /* --- reliability -------------------------------------------------------------------------------------------------- */

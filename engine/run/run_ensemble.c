@@ -3,6 +3,7 @@
 
 #include "core/base/json_impl.h"
 #include "engine/evaluation/calibrate_impl.h"
+#include "engine/evaluation/evaluate_impl.h"
 #include "engine/data/split_names.h"
 
 #include <inttypes.h>
@@ -207,23 +208,64 @@ static enum tutti_status evaluate_outside(tutti_context *context, struct tutti_r
   return status;
 }
 
-/* Append {"split", "rows", "metrics"}; with an ensemble, how different its members are belongs to the metrics. */
+/* Of several targets, the metrics of each alone: [{"target": its column, "metrics"}, ...]; NULL if there is one. */
+static enum tutti_status targets_of(tutti_context *context, const struct tutti_experiment *experiment,
+                                    const struct tutti_pool *pool, const tutti_ensemble *ensemble,
+                                    const struct tutti_evaluation_options *options, json_t **targets) {
+  *targets = NULL;
+  if (pool->kind != TUTTI_TASK_REGRESSION || pool->outputs < 2)
+    return TUTTI_OK;
+  *targets = json_array();
+  for (size_t o = 0; o < pool->outputs; o++) {
+    tutti_evaluation *evaluation;
+    json_t *metrics = json_array();
+    json_array_append_new(
+        *targets, json_pack("{s:s, s:o}", "target", tutti_dataset_target(experiment->dataset, o), "metrics", metrics));
+    TUTTI_TRY(context, tutti_evaluate_target(context, pool, ensemble, options, o, &evaluation));
+    add_metrics(metrics, evaluation);
+    tutti_evaluation_destroy(evaluation);
+  }
+  return TUTTI_OK;
+}
+
+/* Append {"split", "rows", "metrics", "tables"}, and of several targets "targets". With an ensemble: how different its
+   members are belongs to the metrics. */
 static enum tutti_status add_split(tutti_context *context, const struct tutti_experiment *experiment,
                                    const struct tutti_history *history, const char *split,
                                    const struct tutti_pool *pool, const tutti_evaluation *evaluation,
-                                   const tutti_ensemble *diverse, json_t *out) {
-  json_t *metrics = json_array();
+                                   const tutti_ensemble *ensemble, const struct tutti_evaluation_options *options,
+                                   json_t *out) {
+  json_t *metrics = json_array(), *targets = NULL, *added;
   add_metrics(metrics, evaluation);
-  json_array_append_new(out, json_pack("{s:s, s:I, s:o, s:o}", "split", split, "rows", (json_int_t)pool->rows,
-                                       "metrics", metrics, "tables", tables_of(experiment, evaluation)));
-  return diverse ? add_diversity(context, experiment->scope, history, pool->models, pool->trials, diverse, metrics)
-                 : TUTTI_OK;
+  added = json_pack("{s:s, s:I, s:o, s:o}", "split", split, "rows", (json_int_t)pool->rows, "metrics", metrics,
+                    "tables", tables_of(experiment, evaluation));
+  json_array_append_new(out, added);
+  if (!ensemble)
+    return TUTTI_OK;
+  enum tutti_status status = targets_of(context, experiment, pool, ensemble, options, &targets);
+  if (targets)
+    json_object_set_new(added, "targets", targets);
+  TUTTI_TRY(context, status);
+  return add_diversity(context, experiment->scope, history, pool->models, pool->trials, ensemble, metrics);
 }
 
 /* Rows that had no part in the making of the ensemble and of its calibrator. */
 static bool is_new(const char *split) {
   return strncmp(split, TUTTI_SPLIT_VALIDATION, sizeof TUTTI_SPLIT_VALIDATION - 1) != 0 &&
          strcmp(split, TUTTI_SPLIT_CALIBRATION) != 0;
+}
+
+static enum tutti_status add_calibrated_targets(tutti_context *context, const struct tutti_calibrated *calibrated,
+                                                const struct tutti_evaluation_options *options, json_t *targets) {
+  for (size_t o = 0; o < json_array_size(targets); o++) {
+    tutti_evaluation *evaluation;
+    json_t *metrics = json_array();
+    json_object_set_new(json_array_get(targets, o), "calibrated", metrics);
+    TUTTI_TRY(context, tutti_evaluate_calibrated_target(context, calibrated, options, o, &evaluation));
+    add_metrics(metrics, evaluation);
+    tutti_evaluation_destroy(evaluation);
+  }
+  return TUTTI_OK;
 }
 
 /* Add to the split that was added last what its metrics are after the calibrator. */
@@ -240,6 +282,7 @@ static enum tutti_status add_calibrated(tutti_context *context, const struct tut
   add_metrics(metrics, evaluation);
   (void)json_object_set(last, "calibrated", metrics);
   (void)json_object_set_new(last, "calibrated_tables", tables_of(experiment, evaluation));
+  TUTTI_TRY_OUT(context, add_calibrated_targets(context, &calibrated, options, json_object_get(last, "targets")));
 out:
   json_decref(metrics);
   tutti_evaluation_destroy(evaluation);
@@ -260,7 +303,7 @@ static enum tutti_status evaluate_split(tutti_context *context, struct tutti_run
   TUTTI_TRY_OUT(context, outside ? evaluate_outside(context, source, &pool, ensemble, trials, &evaluation)
                                  : tutti_evaluate(context, &pool, ensemble, options, &evaluation));
   TUTTI_TRY_OUT(context, add_split(context, source->experiment, history, split, &pool, evaluation,
-                                   outside ? NULL : ensemble, out));
+                                   outside ? NULL : ensemble, options, out));
   if (calibrator && !outside && is_new(split))
     TUTTI_TRY_OUT(context, add_calibrated(context, source->experiment, calibrator, &pool, ensemble, options, out));
 out:
@@ -278,7 +321,7 @@ enum tutti_status tutti_run_evaluate_pool(tutti_context *context, const struct t
   tutti_evaluation *evaluation = NULL;
   json_t *splits = json_array();
   TUTTI_TRY_OUT(context, tutti_evaluate(context, pool, ensemble, options, &evaluation));
-  TUTTI_TRY_OUT(context, add_split(context, experiment, history, name, pool, evaluation, ensemble, splits));
+  TUTTI_TRY_OUT(context, add_split(context, experiment, history, name, pool, evaluation, ensemble, options, splits));
   if (calibrator)
     TUTTI_TRY_OUT(context, add_calibrated(context, experiment, calibrator, pool, ensemble, options, splits));
   TUTTI_TRY_OUT(context, tutti_json_document(context, json_incref(splits), json));

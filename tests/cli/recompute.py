@@ -226,6 +226,18 @@ def main(run):
         for complaint in complaints(found, expected):
             faults += 1
             print(f"{part['split']}: {complaint}")
+        # Of several targets, each alone: as if there were no others.
+        targets = part.get("targets", [])
+        if len(targets) != (p.shape[2] if p.ndim == 4 and p.shape[2] > 1 else 0):
+            faults += 1
+            print(f"{part['split']}: {len(targets)} targets have metrics of their own")
+        for o, target in enumerate(targets):
+            one = slice(o, o + 1)
+            expected = regression(p[:, :, one], own[:, :, one], y[:, one], weights, picks, options)
+            found = {metric["name"]: metric["value"] for metric in target["metrics"]}
+            for complaint in complaints(found, expected):
+                faults += 1
+                print(f"{part['split']}, {target['target']}: {complaint}")
     if summary["ensemble"]["selector"] == "forward":
         p, y = load("validation", range(summary["trials"]["done"]))
         picks = forward(p, y, len(members))
