@@ -68,41 +68,70 @@ static enum tutti_status architecture_distance(tutti_context *context, const tut
   return TUTTI_OK;
 }
 
-enum tutti_status tutti_evaluate_diversity(tutti_context *context, const tutti_scope *scope, size_t count,
-                                           const tutti_candidate *const *candidates, const uint64_t *picks,
-                                           tutti_evaluation **evaluation) {
+/* Sums over pairs, of which `pairs` have architectures. */
+struct sums {
+  size_t pairs;
+  double architecture, hyperparameters, distances, squares;
+};
+
+static enum tutti_status add_architectures(tutti_context *context, const tutti_space *space, const tutti_genotype *a,
+                                           const tutti_genotype *b, double times, double *measures, struct sums *sums) {
+  double distance = NAN, squared = NAN;
+  if (space) {
+    TUTTI_TRY(context, architecture_distance(context, space, a, b, measures, &distance));
+    squared = squared_distance(space, a, b);
+  }
+  sums->pairs++;
+  sums->architecture += distance;
+  sums->distances += times * sqrt(squared);
+  sums->squares += times * squared;
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_evaluate_diversity_of(tutti_context *context, const tutti_scope *scope, size_t count,
+                                              const tutti_candidate *const *candidates, const bool *networks,
+                                              const uint64_t *picks, tutti_evaluation **evaluation) {
   const tutti_space *space = tutti_scope_space(scope);
   const tutti_domain *searched = tutti_scope_hyperparameters(scope);
   size_t pairs = count * (count - (count > 0)) / 2;
-  double architecture = 0, hyperparameters = 0, distances = 0, squares = 0, *measures = NULL, distance;
+  struct sums sums = {.pairs = 0};
+  double *measures = NULL;
   enum tutti_status status;
   *evaluation = NULL;
   TUTTI_TRY_OUT(context, tutti_alloc(context, space ? tutti_space_measures(space) : 0, sizeof *measures, &measures));
   for (size_t i = 0; i < count; i++)
     for (size_t j = 0; j < i; j++) {
-      if (space)
-        TUTTI_TRY_OUT(context, architecture_distance(context, space, tutti_candidate_genotype(candidates[i]),
-                                                     tutti_candidate_genotype(candidates[j]), measures, &distance));
-      architecture += space ? distance : NAN;
-      double squared = space ? squared_distance(space, tutti_candidate_genotype(candidates[i]),
-                                                tutti_candidate_genotype(candidates[j]))
-                             : NAN;
       double times = picks ? (double)picks[i] * (double)picks[j] : 1;
-      distances += times * sqrt(squared);
-      squares += times * squared;
-      hyperparameters += searched && tutti_domain_count(searched)
-                             ? tutti_domain_distance(searched, tutti_candidate_hyperparameters(candidates[i]),
-                                                     tutti_candidate_hyperparameters(candidates[j]))
-                             : NAN;
+      if (networks[i] && networks[j])
+        TUTTI_TRY_OUT(context, add_architectures(context, space, tutti_candidate_genotype(candidates[i]),
+                                                 tutti_candidate_genotype(candidates[j]), times, measures, &sums));
+      sums.hyperparameters += searched && tutti_domain_count(searched)
+                                  ? tutti_domain_distance(searched, tutti_candidate_hyperparameters(candidates[i]),
+                                                          tutti_candidate_hyperparameters(candidates[j]))
+                                  : NAN;
     }
   /* Without a pair, means are 0 / 0, that is NaN: unknown. */
-  const struct diversity diversity = {.score = pairs == 0    ? NAN
-                                               : squares > 0 ? distances / sqrt(squares)
-                                                             : squares,
-                                      .architecture = architecture / (double)pairs,
-                                      .hyperparameters = hyperparameters / (double)pairs};
+  const struct diversity diversity = {.score = sums.pairs == 0    ? NAN
+                                               : sums.squares > 0 ? sums.distances / sqrt(sums.squares)
+                                                                  : sums.squares,
+                                      .architecture = sums.architecture / (double)sums.pairs,
+                                      .hyperparameters = sums.hyperparameters / (double)pairs};
   TUTTI_TRY_OUT(context, tutti_evaluation_create(context, &metrics_of_diversity, &diversity, evaluation));
 out:
   tutti_free(measures);
+  return status;
+}
+
+enum tutti_status tutti_evaluate_diversity(tutti_context *context, const tutti_scope *scope, size_t count,
+                                           const tutti_candidate *const *candidates, const uint64_t *picks,
+                                           tutti_evaluation **evaluation) {
+  bool *networks;
+  *evaluation = NULL;
+  TUTTI_TRY(context, tutti_alloc(context, count, sizeof *networks, &networks));
+  for (size_t i = 0; i < count; i++)
+    networks[i] = true;
+  enum tutti_status status =
+      tutti_evaluate_diversity_of(context, scope, count, candidates, networks, picks, evaluation);
+  tutti_free(networks);
   return status;
 }

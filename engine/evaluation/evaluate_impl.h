@@ -3,7 +3,7 @@
 #define TUTTI_EVALUATE_IMPL_H
 
 #include <math.h>
-#include <tutti/evaluate.h>
+#include <tutti/diversity.h>
 #include <tutti/mixture.h>
 
 /* What a parameter of [evaluation] needs in order to act, where it is not there: "a regression"; NULL: it acts, or
@@ -58,6 +58,13 @@ TUTTI_NODISCARD enum tutti_status tutti_evaluate_target(tutti_context *context, 
                                                         const tutti_ensemble *ensemble,
                                                         const struct tutti_evaluation_options *options, size_t target,
                                                         tutti_evaluation **evaluation);
+
+/* As tutti_evaluate_diversity, where not every candidate has an architecture that was looked at: of architectures, only
+   pairs count in which both are networks[count]. */
+TUTTI_NODISCARD enum tutti_status tutti_evaluate_diversity_of(tutti_context *context, const tutti_scope *scope,
+                                                              size_t count, const tutti_candidate *const *candidates,
+                                                              const bool *networks, const uint64_t *picks,
+                                                              tutti_evaluation **evaluation);
 
 /* --- metrics --- */
 

@@ -13,9 +13,8 @@ static const char *main_metric(const struct report_facts *facts) { return facts-
 /* --- members ------------------------------------------------------------------------------------------------------ */
 
 static void put_candidate(const struct report_facts *facts, struct tutti_table *table, uint64_t trial) {
-  const tutti_scope *scope = tutti_history_scope(facts->history, trial, facts->experiment->scope);
   char *text = NULL;
-  if (tutti_scope_print(facts->context, scope, facts->history->records[trial].candidate, &text) != TUTTI_OK)
+  if (tutti_history_say_candidate(facts->context, facts->history, trial, facts->experiment->scope, &text) != TUTTI_OK)
     tutti_error_clear(facts->context);
   tutti_table_put_text(table, text ? text : "");
   tutti_free(text);

@@ -20,7 +20,8 @@ struct points {
   uint64_t *trials;   /* [count] */
   double *importance; /* [dimensions] */
   double chance;      /* what the largest of them would reach in one of twenty cases if none mattered */
-  size_t *order;      /* [dimensions]: by importance, the largest first */
+  size_t shown;       /* dimensions that some trial has */
+  size_t *order;      /* [shown]: by importance, the largest first */
 };
 
 static void release(struct points *points) {
@@ -31,11 +32,11 @@ static void release(struct points *points) {
   tutti_free(points->order);
 }
 
-/* A trial whose learner takes no networks has an architecture that nobody looked at. */
+/* Of a trial whose learner takes no networks. */
 static void leave_architecture(const struct report_facts *facts, uint64_t trial, size_t dimensions, double *point) {
   const tutti_domain *hyperparameters = tutti_scope_hyperparameters(facts->experiment->scope);
   size_t architecture = dimensions - (hyperparameters ? tutti_domain_count(hyperparameters) : 0);
-  if (!(tutti_report_number(facts->reports[trial], "parameters") > 0))
+  if (tutti_history_without_network(facts->history, trial))
     for (size_t d = 0; d < architecture; d++)
       point[d] = (double)NAN;
 }
@@ -84,6 +85,14 @@ static enum tutti_status group_values(tutti_context *context, const struct point
   return status;
 }
 
+/* Has any trial a value of a dimension? None has an architecture where no learner took networks. */
+static bool has_values(const struct points *points, size_t dimension) {
+  for (size_t i = 0; i < points->count; i++)
+    if (!isnan(points->values[i * points->dimensions + dimension]))
+      return true;
+  return false;
+}
+
 static double explained(const struct points *points, const double *ranks, const size_t *groups_of, size_t dimension,
                         size_t groups) {
   double share = tutti_report_explained(points->count, ranks, groups_of + dimension * points->count, groups);
@@ -124,7 +133,9 @@ static enum tutti_status measure_importance(tutti_context *context, struct point
   for (size_t d = 0; d < points->dimensions; d++) {
     TUTTI_TRY_OUT(context, group_values(context, points, d, groups_of + d * points->count, &groups[d]));
     points->importance[d] = explained(points, ranks, groups_of, d, groups[d]);
-    size_t at = d; /* into its place, after those that are as important */
+    if (!has_values(points, d))
+      continue;
+    size_t at = points->shown++; /* into its place, after those that are as important */
     for (; at > 0 && points->importance[points->order[at - 1]] < points->importance[d]; at--)
       points->order[at] = points->order[at - 1];
     points->order[at] = d;
@@ -152,8 +163,10 @@ static enum tutti_status begin(const struct report_facts *facts, struct report_f
   if (points->count < FEWEST_TRIALS)
     return tutti_figure_missing(figure, "%zu trials have finished; with fewer than %d, nothing can be told.",
                                 points->count, (int)FEWEST_TRIALS);
-  *enough = true;
-  return measure_importance(facts->context, points);
+  TUTTI_TRY(facts->context, measure_importance(facts->context, points));
+  *enough = points->shown > 0;
+  return *enough ? TUTTI_OK
+                 : tutti_figure_missing(figure, "No hyperparameter is searched, and no trial has a network.");
 }
 
 /* --- importance --------------------------------------------------------------------------------------------------- */
@@ -164,13 +177,13 @@ static enum tutti_status draw_importance(const struct report_facts *facts, struc
   enum tutti_status status = begin(facts, figure, &points, &enough);
   if (status != TUTTI_OK || !enough)
     goto out;
-  size_t bars = points.dimensions < MOST_BARS ? points.dimensions : MOST_BARS;
+  size_t bars = points.shown < MOST_BARS ? points.shown : MOST_BARS;
   struct tutti_table *table = tutti_figure_table(figure, "dimension", "place", "share explained", NULL);
   struct tutti_plot *plot = tutti_figure_plot(figure, 640, 90 + 24 * (int)bars);
   const double longest = fmax(points.importance[points.order[0]], points.chance);
   tutti_plot_set(plot, "unset key\nset ytics scale 0 ()\nset yrange [%g:-0.6]\nset xrange [0:%g]", (double)bars - 0.4,
                  fmin(1, 1.05 * longest));
-  for (size_t i = 0; i < points.dimensions; i++) {
+  for (size_t i = 0; i < points.shown; i++) {
     const char *name = tutti_domain_at(points.domain, points.order[i])->name;
     tutti_table_put_text(table, name);
     tutti_table_put(table, (double)i);
@@ -245,7 +258,7 @@ static enum tutti_status draw_parallel(const struct report_facts *facts, struct 
   enum tutti_status status = begin(facts, figure, &points, &enough);
   if (status != TUTTI_OK || !enough)
     goto out;
-  size_t axes = points.dimensions < MOST_AXES ? points.dimensions : MOST_AXES;
+  size_t axes = points.shown < MOST_AXES ? points.shown : MOST_AXES;
   TUTTI_TRY_OUT(facts->context, tutti_alloc(facts->context, points.count, sizeof *ranks, &ranks));
   TUTTI_TRY_OUT(facts->context, tutti_report_ranks(facts->context, points.count, points.losses, ranks));
   struct tutti_table *lines = tutti_figure_table(figure, "line", "trial", "axis", "position", "kind", NULL);
@@ -254,14 +267,16 @@ static enum tutti_status draw_parallel(const struct report_facts *facts, struct 
   lines->parted = true;
   size_t line = 0;
   for (size_t d = 0; d < points.dimensions; d++)
-    tutti_table_column(table, tutti_domain_at(points.domain, d)->name);
+    if (has_values(&points, d))
+      tutti_table_column(table, tutti_domain_at(points.domain, d)->name);
   for (size_t i = 0; i < points.count; i++) {
     const double *point = points.values + i * points.dimensions;
     double kind = kind_of(facts, points.trials[i], ranks[i], points.count);
     tutti_table_put(table, (double)points.trials[i]);
     tutti_table_put(table, points.losses[i]);
     for (size_t d = 0; d < points.dimensions; d++)
-      put_value(table, tutti_domain_at(points.domain, d), point[d]);
+      if (has_values(&points, d))
+        put_value(table, tutti_domain_at(points.domain, d), point[d]);
     line++;
     for (size_t axis = 0; axis < axes && (kind > 0 || i < MOST_TRIALS); axis++) {
       size_t d = points.order[axis];
@@ -285,9 +300,9 @@ static enum tutti_status draw_parallel(const struct report_facts *facts, struct 
   tutti_plot_series(plot, 0, "($5==0?$3:NaN):4", "linespoints pt 6 ps 0.1 lw 0.4", TUTTI_INK_FAINT, "a trial");
   tutti_plot_series(plot, 0, "($5==1?$3:NaN):4", "linespoints pt 6 ps 0.2 lw 1", 0, "among the best tenth");
   tutti_plot_series(plot, 0, "($5==2?$3:NaN):4", "linespoints pt 6 ps 0.3 lw 1.6", 1, "a member");
-  if (axes < points.dimensions)
-    status = tutti_figure_note(figure, "The %zu most important of %zu dimensions; the table has all.", axes,
-                               points.dimensions);
+  if (axes < points.shown)
+    status =
+        tutti_figure_note(figure, "The %zu most important of %zu dimensions; the table has all.", axes, points.shown);
 out:
   tutti_free(ranks);
   release(&points);

@@ -166,24 +166,28 @@ static enum tutti_status add_diversity(tutti_context *context, const tutti_scope
   enum tutti_status status;
   const tutti_candidate **members = NULL;
   uint64_t *picks = NULL;
+  bool *networks = NULL;
   tutti_evaluation *diversity = NULL;
   for (size_t i = 0; i < count && trials[i] < history->asked; i++)
     if (tutti_history_scope(history, trials[i], scope) != tutti_history_scope(history, trials[0], scope))
       return TUTTI_OK;
   TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *members, &members));
   TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *picks, &picks));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *networks, &networks));
   for (size_t i = 0; i < count; i++) {
     if (trials[i] >= history->asked)
       TUTTI_TRY_OUT(context, TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                                         "the ensemble's member %" PRIu64 " is no trial of this run", trials[i]));
     members[i] = history->records[trials[i]].candidate;
     picks[i] = picks_of(ensemble, trials[i]);
+    networks[i] = !tutti_history_without_network(history, trials[i]);
   }
-  TUTTI_TRY_OUT(context, tutti_evaluate_diversity(context, tutti_history_scope(history, trials[0], scope), count,
-                                                  members, picks, &diversity));
+  TUTTI_TRY_OUT(context, tutti_evaluate_diversity_of(context, tutti_history_scope(history, trials[0], scope), count,
+                                                     members, networks, picks, &diversity));
   add_metrics(metrics, diversity);
 out:
   tutti_evaluation_destroy(diversity);
+  tutti_free(networks);
   tutti_free(picks);
   tutti_free(members);
   return status;

@@ -1,4 +1,5 @@
 /* run_history.c - the trials of a run as the manager remembers them. */
+#include "core/base/json_impl.h"
 #include "engine/data/cells_impl.h"
 #include "engine/data/split_names.h"
 #include "record_impl.h"
@@ -193,6 +194,24 @@ enum tutti_status tutti_history_finished(tutti_context *context, const struct tu
 out:
   tutti_free(predictions);
   return status;
+}
+
+bool tutti_history_without_network(const struct tutti_history *history, uint64_t trial) {
+  const char *report = history->records[trial].report;
+  return report && tutti_record_has(report, tutti_trial_file_name(TUTTI_TRIAL_FILE_WEIGHTS)) &&
+         !tutti_record_has(report, tutti_trial_file_name(TUTTI_TRIAL_FILE_NETWORK));
+}
+
+enum tutti_status tutti_history_say_candidate(tutti_context *context, const struct tutti_history *history,
+                                              uint64_t trial, const tutti_scope *scope, char **text) {
+  scope = tutti_history_scope(history, trial, scope);
+  TUTTI_TRY(context, tutti_scope_print(context, scope, history->records[trial].candidate, text));
+  if (!tutti_history_without_network(history, trial))
+    return TUTTI_OK;
+  json_t *candidate = json_loads(*text, 0, NULL);
+  tutti_free(*text);
+  (void)json_object_del(candidate, "architecture");
+  return tutti_json_line(context, candidate, text);
 }
 
 uint64_t tutti_history_best(const struct tutti_history *history) {

@@ -236,6 +236,14 @@ TUTTI_NODISCARD enum tutti_status tutti_history_nothing(tutti_context *context, 
 const struct tutti_part *tutti_history_part(const struct tutti_history *history, uint64_t trial);
 /* The scope of a trial's candidate: `own` or, of several runs, that of its run. */
 const tutti_scope *tutti_history_scope(const struct tutti_history *history, uint64_t trial, const tutti_scope *own);
+/* Was a trial trained by a learner that takes no networks? Then its candidate has an architecture that nobody looked
+   at. */
+bool tutti_history_without_network(const struct tutti_history *history, uint64_t trial);
+/* The candidate of a trial for people, as JSON; without such an architecture. `scope` is that of the run itself; free
+   *text with tutti_free. */
+TUTTI_NODISCARD enum tutti_status tutti_history_say_candidate(tutti_context *context,
+                                                              const struct tutti_history *history, uint64_t trial,
+                                                              const tutti_scope *scope, char **text);
 /* Number of the finished trial with the least loss, or TUTTI_NO_TRIAL. */
 uint64_t tutti_history_best(const struct tutti_history *history);
 

@@ -13,12 +13,11 @@
 static enum tutti_status best_of(tutti_context *context, const struct tutti_experiment *experiment,
                                  const struct tutti_history *history, json_t **out) {
   uint64_t best = tutti_history_best(history);
-  const tutti_scope *scope = tutti_history_scope(history, best, experiment->scope);
   char *candidate;
   *out = json_null();
   if (best == TUTTI_NO_TRIAL || tutti_experiment_is_fit(experiment))
     return TUTTI_OK;
-  TUTTI_TRY(context, tutti_scope_print(context, scope, history->records[best].candidate, &candidate));
+  TUTTI_TRY(context, tutti_history_say_candidate(context, history, best, experiment->scope, &candidate));
   *out = json_pack("{s:I, s:f, s:o}", "trial", (json_int_t)best, "loss", history->records[best].loss, "candidate",
                    json_loads(candidate, 0, NULL));
   tutti_free(candidate);

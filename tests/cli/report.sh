@@ -255,20 +255,45 @@ networks=$(column pool.html.csv/pool-architectures.csv trial | wc -l)
 expect_equal "members" 12 "$members"
 expect_in pool.html "$((members - networks)) of the 12 members are no networks"
 
-# Where no learner takes networks, no part of an architecture matters; and some choice is drawn, with what chance gives.
+# How different architectures are is told of the networks alone: as of an ensemble of these. Hyperparameters are all members'.
+python3 - pool >networks.json <<'PY'
+import json, os, sys
+ensemble = json.load(open(sys.argv[1] + "/ensemble.json"))
+ensemble["members"] = [m for m in ensemble["members"] if os.path.exists(f"{sys.argv[1]}/trials/{m['trial']:06d}/network.json")]
+print(json.dumps(ensemble))
+PY
+diversity='["%s %.12g" % (m["name"], m["value"]) for m in j[0]["metrics"] if m["name"].startswith("architecture-")]'
+tutti evaluate pool --json
+cp out all.json
+tutti evaluate pool --ensemble networks.json --json
+cp out networks.evaluated
+expect_equal "diversity of networks" 2 "$(of_json all.json "$diversity" | wc -l)"
+expect_equal "diversity of networks" "$(of_json networks.evaluated "$diversity")" "$(of_json all.json "$diversity")"
+expect_equal "hyperparameters of all members" 1 "$(of_json all.json '[1 for m in j[0]["metrics"] if m["name"] == "hyperparameter-distance"]')"
+
+# Where no learner takes networks, nothing is said of architectures; and some choice is drawn, with what chance gives.
 tutti run pool.ini --set data.path=wide.csv --set backend.plugin=mixed --set "hyperparameters.learner=choice trees svm" --set "hyperparameters.trees.trees=integer 2 30" --out bare --quiet
 expect_code 0
+for text in architecture depth width1; do
+  expect_not_in out $text
+  expect_not_in bare/summary.json $text
+done
+expect_in bare/summary.json "hyperparameter-distance"
 tutti report bare --to bare.html
 expect_code 0
 expect_page bare.html
 expect_in bare.html "the longest bar would pass 0."
+for text in architecture depth width1; do
+  expect_not_in bare.html.csv/bare-members.csv $text
+  expect_not_in bare.html.csv/bare-parallel-2.csv $text
+  expect_not_in bare.html.csv/bare-metrics.csv $text
+done
 what="importance without networks"
 checks=$((checks + 1))
-python3 - bare.html.csv/bare-importance.csv <<'PY' || complain "expected shares of 0 for the architecture alone"
+python3 - bare.html.csv/bare-importance.csv <<'PY' || complain "expected shares of hyperparameters alone"
 import csv, sys
 share = {row["dimension"]: float(row["share explained"]) for row in csv.DictReader(open(sys.argv[1], newline=""))}
-architecture = [name for name in share if "." not in name and name != "learner"]
-sys.exit(not architecture or any(share[name] != 0 for name in architecture) or not share["trees.trees"] > 0)
+sys.exit("depth" in share or "width1" in share or not {"learner", "trees.trees"} <= set(share) or not share["trees.trees"] > 0)
 PY
 
 # One ensemble out of two runs: which search gave which member.
