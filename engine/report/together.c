@@ -91,12 +91,23 @@ static double result_of(const struct report_facts *facts, const char *metric, bo
   return tutti_report_metric(json_object_get(split, calibrated ? "calibrated" : "metrics"), metric);
 }
 
+/* Has any run the metric? Runs of classes have others than those of values, and a page may have both. */
+static bool is_known(const struct report_page *page, const char *metric) {
+  for (size_t run = 0; run < page->runs; run++)
+    if (isfinite(result_of(&page->facts[run], metric, false)))
+      return true;
+  return false;
+}
+
 static enum tutti_status draw_results(const struct report_page *page, struct report_figure *figure) {
-  bool classes = page->facts[0].classes;
-  const char *const metrics[] = {"nll", classes ? "error" : "rmse", classes ? "ece" : "calibration-error",
-                                 classes ? "auc" : "coverage-95", classes ? "disagreement" : "epistemic"};
-  size_t count = sizeof metrics / sizeof *metrics;
+  static const char *const all[] = {"nll",         "rmse", "error",     "calibration-error", "ece",
+                                    "coverage-95", "auc",  "epistemic", "disagreement"};
+  const char *metrics[sizeof all / sizeof *all];
+  size_t count = 0;
   struct tutti_table *table = tutti_figure_table(figure, "run", "rows", "trials", "members", "best trial", NULL);
+  for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+    if (is_known(page, all[k]))
+      metrics[count++] = all[k];
   for (size_t k = 0; k < count; k++)
     tutti_table_column(table, metrics[k]);
   tutti_table_columns(table, "nll, calibrated", "training (s)", NULL);

@@ -109,6 +109,28 @@ expect_code 0
 expect_out "2 runs"
 expect_page both.html
 expect_in both.html "2 runs, side by side" "<h4>small</h4>" "<h4>classes</h4>" "The searches"
+# Whichever comes first, each has its own metrics, and none of the other's.
+metrics_of() { # RUN: those of both kinds that tutti evaluate gives, of the rows that are shown
+  tutti evaluate "$1" --json
+  of_json out '["%s %.12g" % (m["name"], m["value"]) for n in ("rmse", "error", "epistemic", "disagreement") for m in j[-1]["metrics"] if m["name"] == n]'
+}
+in_results() { # PAGE RUN: the same from the page
+  python3 - "$1.csv/runs-results.csv" "$2" <<'PY'
+import csv, sys
+row = next(row for row in csv.DictReader(open(sys.argv[1], newline="")) if row["run"] == sys.argv[2])
+for name in ("rmse", "error", "epistemic", "disagreement"):
+    if row[name]:
+        print(name, "%.12g" % float(row[name]))
+PY
+}
+tutti report classes small --to turned.html
+expect_code 0
+expect_page turned.html
+for run in small classes; do
+  expect_equal "metrics of $run" "$(metrics_of $run)" "$(in_results both.html $run)"
+  expect_equal "metrics of $run, turned" "$(metrics_of $run)" "$(in_results turned.html $run)"
+done
+expect_equal "metrics of a run" 2 "$(metrics_of classes | wc -l)"
 # Figures of several data sets have no mean.
 awk -F, -v OFS=, 'NR > 1 { $4 = 1000 + 100 * $4 } { print }' table.csv >large.csv
 tutti ablate small.ini --swap data.path=table.csv,large.csv --out data --quiet
@@ -140,6 +162,22 @@ cp out comparison.json
 expect_equal "means of the variants" \
   "$(of_json comparison.json '[p["mean"] for m in j["metrics"] if m["name"] == "nll" for p in m["placings"]]')" \
   "$(column ablation.html.csv/runs-standings.csv nll)"
+
+# Backends that look values up, without data, train no networks, and architectures are all that matters there.
+python3 - >cells.csv <<'PY'
+import itertools
+print("arch,c10_val_e12,c10_test_e12,c10_test_e200")
+operations = ("none", "skip_connect", "nor_conv_1x1", "nor_conv_3x3", "avg_pool_3x3")
+for cell in itertools.product(operations, repeat=6):
+    accuracy = 30 + 20 * (cell[0] == "nor_conv_3x3")
+    print("|%s~0|+|%s~0|%s~1|+|%s~0|%s~1|%s~2|" % cell, accuracy, accuracy, accuracy, sep=",")
+PY
+tutti run "$TUTTI_TEST_SRCDIR/ini/nes/nasbench201.ini" --set backend.path=cells.csv --set run.budget=60 --out cells --quiet
+expect_code 0
+tutti report cells --to cells.html
+expect_code 0
+expect_page cells.html
+expect_equal "what matters in the cells" edge0-1 "$(column cells.html.csv/cells-importance.csv dimension | head -n 1)"
 
 # One input: the prediction as a function of it, which predict gives.
 tutti run "$TUTTI_TEST_SRCDIR/ini/quickstart.ini" --out line --quiet --set run.budget=3 --set hyperparameters.epochs=5 --set selector.size=2
