@@ -91,7 +91,7 @@ static const struct command_option curve_options[] = {
     {"members", 'm', OPTION_NUMBERS, "N,...", "Choose so many members (default: as the selector's parameters say).",
      .offset = offsetof(struct curve_options, members)},
     {"costs", 'c', OPTION_TEXT, "UNIT",
-     "Ensembles of all trials that cost less and less to predict with, in flops or bytes.",
+     "Ensembles of all trials that cost less and less to predict with, in flops, bytes or microseconds.",
      .offset = offsetof(struct curve_options, costs)},
     {"split", 'p', OPTION_TEXT, "SPLIT", "Choose on the rows of this split, as in validation-5 (default: validation).",
      .offset = offsetof(struct curve_options, split)},

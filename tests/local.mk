@@ -423,6 +423,7 @@ cli_tests += %D%/cli/batch.sh
 cli_tests += %D%/cli/calibration.sh
 cli_tests += %D%/cli/class-weights.sh
 cli_tests += %D%/cli/costs.sh
+cli_tests += %D%/cli/measured.sh
 cli_tests += %D%/cli/cuda.sh
 cli_tests += %D%/cli/cuda-images.sh
 cli_tests += %D%/cli/checked.sh

@@ -19,6 +19,13 @@ bool tutti_selector_needs_predictions(const tutti_selector *selector) {
   return answer;
 }
 
+bool tutti_selector_needs_cost(const tutti_selector *selector, enum tutti_cost cost) {
+  bool answer = false;
+  if (selector->ops.needs_cost)
+    TUTTI_ASK(TUTTI_CONTEXT_OF(selector), selector, answer = selector->ops.needs_cost(selector->instance.self, cost));
+  return answer;
+}
+
 enum tutti_status tutti_selector_select(tutti_context *context, tutti_selector *selector, const struct tutti_pool *pool,
                                         size_t count, tutti_ensemble *ensemble) {
   if (pool->models == 0)

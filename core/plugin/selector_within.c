@@ -15,6 +15,14 @@ double tutti_ensemble_cost(const tutti_ensemble *ensemble, const struct tutti_po
   return sum;
 }
 
+const char *tutti_cost_unknown(enum tutti_cost cost) {
+  return cost == TUTTI_COST_MICROSECONDS
+             ? "times are measured where run.time_predictions = yes; go on with the run to measure those of the models "
+               "whose weights are kept (--resume --set run.time_predictions=yes), or limit flops or bytes"
+             : "their backend does not say what they compute, or their weights were not kept, or an older version "
+               "trained them";
+}
+
 /* The models of a pool that may still be chosen, as a pool of their own. */
 struct cheaper {
   const struct tutti_pool *of;
@@ -98,11 +106,8 @@ static enum tutti_status nothing_cheap(tutti_context *context, const struct chea
     least = fmin(least, tutti_pool_cost(cheaper->of, cheaper->limit.cost, k));
   const char *name = tutti_cost_names[cheaper->limit.cost];
   if (isinf(least))
-    return TUTTI_FAIL(
-        context, TUTTI_ERROR_USAGE,
-        "the cost of none of the %zu models is known in %s: their backend does not say what they compute, "
-        "or their weights were not kept, or an older version trained them",
-        cheaper->of->models, name);
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "the cost of none of the %zu models is known in %s: %s",
+                      cheaper->of->models, name, tutti_cost_unknown(cheaper->limit.cost));
   return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                     "expected a limit of at least %.17g %s, the cost of the cheapest of %zu models; found %.17g", least,
                     name, cheaper->of->models, cheaper->limit.most);

@@ -93,7 +93,7 @@ complete -c tutti -n __tutti_no_command -a curve -d 'ensembles of fewer trials a
 complete -c tutti -n '__tutti_command curve' -a '(__fish_complete_directories)'
 complete -c tutti -n '__tutti_command curve' -s b -l budgets -x -d 'Choose from the first N trials (default: 8 even steps to all of them)'
 complete -c tutti -n '__tutti_command curve' -s m -l members -x -d 'Choose so many members (default: as the selector\'s parameters say)'
-complete -c tutti -n '__tutti_command curve' -s c -l costs -x -d 'Ensembles of all trials that cost less and less to predict with, in flops or bytes'
+complete -c tutti -n '__tutti_command curve' -s c -l costs -x -d 'Ensembles of all trials that cost less and less to predict with, in flops, bytes or microseconds'
 complete -c tutti -n '__tutti_command curve' -s p -l split -x -d 'Choose on the rows of this split, as in validation-5 (default: validation)'
 complete -c tutti -n '__tutti_command curve' -s s -l set -x -d 'Another selector or other parameters, as in selector.plugin=top-m, or other choices of metrics, as in evaluation.bins=10; may be repeated'
 complete -c tutti -n '__tutti_command curve' -s j -l json -d 'As JSON, with all metrics and the members'

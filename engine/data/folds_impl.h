@@ -21,4 +21,9 @@ TUTTI_NODISCARD enum tutti_status tutti_dataset_fold(tutti_context *context, con
                                                      size_t number, struct tutti_fold *fold);
 void tutti_fold_release(struct tutti_fold *fold);
 
+/* Copy rows[count] of a split as one of that name, which need not know its source any more; the caller destroys
+   *split. */
+TUTTI_NODISCARD enum tutti_status tutti_split_take(tutti_context *context, const tutti_split *from, const char *name,
+                                                   size_t count, const uint32_t *rows, tutti_split **split);
+
 #endif

@@ -179,8 +179,7 @@ size_t tutti_dataset_folds(const tutti_dataset *dataset) { return dataset->folds
 
 const uint32_t *tutti_dataset_fold_of_rows(const tutti_dataset *dataset) { return dataset->fold; }
 
-/* A split of some rows of another, which need not know its source any more. */
-static enum tutti_status take_rows(tutti_context *context, const tutti_split *from, const char *name, size_t count,
+enum tutti_status tutti_split_take(tutti_context *context, const tutti_split *from, const char *name, size_t count,
                                    const uint32_t *rows, tutti_split **split) {
   enum tutti_status status = TUTTI_OK;
   struct tutti_shape shape = tutti_split_input(from);
@@ -230,8 +229,9 @@ enum tutti_status tutti_dataset_fold(tutti_context *context, const tutti_dataset
       fold->rows[fold->count++] = (uint32_t)i;
     else
       rest[others++] = (uint32_t)i;
-  TUTTI_TRY_OUT(context, take_rows(context, pool, TUTTI_SPLIT_TRAIN, others, rest, &fold->train));
-  TUTTI_TRY_OUT(context, take_rows(context, pool, TUTTI_SPLIT_VALIDATION, fold->count, fold->rows, &fold->validation));
+  TUTTI_TRY_OUT(context, tutti_split_take(context, pool, TUTTI_SPLIT_TRAIN, others, rest, &fold->train));
+  TUTTI_TRY_OUT(context,
+                tutti_split_take(context, pool, TUTTI_SPLIT_VALIDATION, fold->count, fold->rows, &fold->validation));
 out:
   tutti_free(rest);
   if (status != TUTTI_OK)

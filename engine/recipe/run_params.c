@@ -75,13 +75,18 @@ static const struct tutti_param table[] = {
         "From so much on, the inputs of a table are written into the run's directory once they are read, for as long "
         "as the run is at work, and workers map them, instead of each reading the data again. 0: always.",
         .unit = "MiB"),
+    TUTTI_BOOL(struct tutti_run_config, time_predictions, "no",
+               "Measure once, after training, what a prediction of each trial takes of a processor, so that ensembles "
+               "can be limited by it (selector within-cost, tutti curve --costs microseconds). A selector that chooses "
+               "by it has it measured in any case."),
     TUTTI_STRING(struct tutti_run_config, plugin_path, "",
                  "Folders with more plugins, colon-separated, relative to the recipe; searched first."),
 };
 
 /* Those that change where and how a run is made, but not what comes of it: it can be resumed with others. */
-static const char *const circumstances[] = {"name",    "workers",      "trial_timeout", "plugin_timeout",
-                                            "retries", "memory_limit", "map_inputs",    "plugin_path"};
+static const char *const circumstances[] = {"name",           "workers",          "trial_timeout",
+                                            "plugin_timeout", "retries",          "memory_limit",
+                                            "map_inputs",     "time_predictions", "plugin_path"};
 
 bool tutti_run_is_circumstance(const char *key) {
   for (size_t i = 0; i < sizeof circumstances / sizeof circumstances[0]; i++)

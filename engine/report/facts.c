@@ -107,11 +107,19 @@ static enum tutti_status gather_sizes(struct report_facts *facts) {
   return status;
 }
 
+/* Can ensembles be limited by this cost? */
+static bool is_limit(const char *cost) {
+  for (size_t c = 0; c < TUTTI_COSTS; c++)
+    if (strcmp(tutti_cost_names[c], cost) == 0)
+      return true;
+  return false;
+}
+
 /* Ensembles that cost less. Runs of which no cost is known have none. */
 static enum tutti_status gather_costs(struct report_facts *facts) {
-  const struct tutti_curve_options options = {.size = sizeof options, .costs = "flops"};
+  const struct tutti_curve_options options = {.size = sizeof options, .costs = tutti_report_cost(facts)};
   char *text = NULL;
-  if (!facts->evaluation)
+  if (!facts->evaluation || !options.costs || !is_limit(options.costs))
     return TUTTI_OK;
   enum tutti_status status = tutti_view_curve(facts->context, facts->view, NULL, 0, NULL, &options, &text);
   if (status != TUTTI_OK)

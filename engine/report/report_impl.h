@@ -37,7 +37,7 @@ struct report_facts {
   json_t *summary;    /* summary.json; NULL: the run is not finished */
   json_t *evaluation; /* as tutti evaluate --json gives it; NULL: there is none */
   json_t *ensemble;   /* ensemble.json; NULL: there is none */
-  json_t *costs;      /* the same for ensembles that cost less and less, in FLOPs; NULL: there is none */
+  json_t *costs;      /* the same for ensembles that cost less and less (tutti_report_cost); NULL: none */
   json_t *sizes;      /* as tutti curve --json gives it for ensembles of other sizes; NULL: there is none */
   json_t **reports;   /* [history->asked]; NULL where there is no result */
   char *no_ensemble;  /* why there is no evaluation; NULL if there is one */
@@ -64,6 +64,9 @@ double tutti_report_number(const json_t *object, const char *key);
 /* The largest loss of a trial that a chart shows: most are below it, and the worst are outside of the frame. Infinite
    if all are shown. */
 double tutti_report_shown_most(const struct report_facts *facts);
+/* What the costs of its models are, as a member of their reports: measured microseconds if there are any, or flops, or
+   parameters; NULL: nothing of that is known. */
+const char *tutti_report_cost(const struct report_facts *facts);
 bool tutti_report_is_member(const struct report_facts *facts, uint64_t trial);
 
 /* --- figures ------------------------------------------------------------------------------------------------------ */

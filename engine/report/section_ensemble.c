@@ -166,9 +166,8 @@ static enum tutti_status draw_sizes(const struct report_facts *facts, struct rep
 
 /* --- loss and cost ------------------------------------------------------------------------------------------------ */
 
-/* What a model costs where it is used; where nothing better is known, the time of its training. */
-static const char *cost_name(const struct report_facts *facts) {
-  static const char *const names[] = {"flops", "parameters"};
+const char *tutti_report_cost(const struct report_facts *facts) {
+  static const char *const names[] = {"microseconds", "flops", "parameters"};
   for (size_t k = 0; k < sizeof names / sizeof *names; k++)
     for (uint64_t i = 0; i < facts->history->asked; i++)
       if (tutti_report_number(facts->reports[i], names[k]) > 0)
@@ -176,6 +175,7 @@ static const char *cost_name(const struct report_facts *facts) {
   return NULL;
 }
 
+/* Where nothing better is known, the time of its training. */
 static double cost_of(const struct report_facts *facts, const char *name, uint64_t trial) {
   double cost = name ? tutti_report_number(facts->reports[trial], name) : facts->history->records[trial].seconds;
   return cost > 0 ? cost : (double)NAN;
@@ -225,7 +225,7 @@ static void put_costs(const struct report_facts *facts, const char *cost, double
 static enum tutti_status draw_pareto(const struct report_facts *facts, struct report_figure *figure) {
   tutti_context *context = facts->context;
   enum tutti_status status;
-  const char *cost = cost_name(facts), *label = cost ? cost : "seconds of training";
+  const char *cost = tutti_report_cost(facts), *label = cost ? cost : "seconds of training";
   double *costs = NULL;
   bool *front = NULL;
   if (tutti_experiment_is_fit(facts->experiment))
@@ -338,7 +338,8 @@ static const struct report_chart charts[] = {
     {.name = "pareto",
      .title = "What accuracy costs",
      .text =
-         "Each point is a model: how much it computes for one row, and its loss. Of those in front, none is beaten in "
+         "Each point is a model: how much it computes for one row, or how long that took if that was measured, and its "
+         "loss. Of those in front, none is beaten in "
          "both; the ensemble costs what its members cost together, and others were chosen at half the cost, and half "
          "of that, down to one model.",
      .draw = draw_pareto},

@@ -5,6 +5,7 @@
 #include "core/base/json_impl.h"
 #include "engine/data/cells_impl.h"
 #include "run_rule.h"
+#include "run_times.h"
 #include "run_warm.h"
 #include "trial_impl.h"
 
@@ -121,7 +122,8 @@ enum tutti_status tutti_manager_submit(struct tutti_manager *manager, uint64_t t
                                         .candidate = candidate,
                                         .rule = record->rule,
                                         .parent = parent,
-                                        .stop = stop};
+                                        .stop = stop,
+                                        .timed = manager->timed};
   TUTTI_TRY_OUT(context, tutti_request_print(context, &request, &text));
   TUTTI_TRY_OUT(context, tutti_executor_submit(context, manager->executor, trial, text));
 out:
@@ -313,14 +315,14 @@ static enum tutti_status facts_of(tutti_context *context, const struct tutti_rep
   return tutti_strdup(context, "{}", &facts->report);
 }
 
-static enum tutti_status record_done(struct tutti_manager *manager, uint64_t trial, uint32_t worker) {
+enum tutti_status tutti_manager_record(struct tutti_manager *manager, uint64_t trial) {
   const struct tutti_record *record = &manager->history.records[trial];
   struct tutti_trial row = {.size = sizeof row,
                             .number = trial,
                             .state = record->state,
                             .loss = record->loss,
                             .seconds = record->seconds,
-                            .worker = worker,
+                            .worker = record->worker,
                             .failure = record->failure ? record->failure : "",
                             .report = record->report,
                             .at = record->at};
@@ -342,12 +344,16 @@ static enum tutti_status take_repair(struct tutti_manager *manager, const struct
               "trial %" PRIu64
               " was trained again and its loss is %.17g, not %.17g as recorded: another machine or build?",
               reply->trial, facts->loss, record->loss);
-  if (facts->state != record->state || strcmp(facts->report, record->report) == 0)
+  if (facts->state != record->state)
+    return TUTTI_OK;
+  TUTTI_TRY(manager->context, tutti_run_times_keep(manager->context, record->report, &facts->report));
+  if (strcmp(facts->report, record->report) == 0)
     return TUTTI_OK;
   tutti_free(record->report);
   record->report = facts->report;
   facts->report = NULL;
-  return record_done(manager, reply->trial, reply->worker);
+  record->worker = reply->worker;
+  return tutti_manager_record(manager, reply->trial);
 }
 
 static enum tutti_status record_result(struct tutti_manager *manager, const struct tutti_reply *reply,
@@ -359,6 +365,7 @@ static enum tutti_status record_result(struct tutti_manager *manager, const stru
   record->state = facts->state;
   record->loss = facts->loss;
   record->seconds = facts->seconds;
+  record->worker = reply->worker;
   record->at = tutti_manager_worked(manager);
   record->report = facts->report;
   facts->report = NULL;
@@ -372,7 +379,7 @@ static enum tutti_status record_result(struct tutti_manager *manager, const stru
     tutti_run_pruned_log(context, reply->trial, record->report);
   tutti_deadline_note(&manager->deadline, facts->seconds);
   tutti_manager_note_best(manager, reply->trial);
-  TUTTI_TRY(context, record_done(manager, reply->trial, reply->worker));
+  TUTTI_TRY(context, tutti_manager_record(manager, reply->trial));
   return tutti_manager_arrive(manager, reply->trial);
 }
 

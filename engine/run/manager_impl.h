@@ -36,6 +36,7 @@ struct tutti_manager {
   bool regrown;     /* it goes on with another budget or time than was recorded */
   bool stopping;    /* the time is over, and trainings under way were told to stop */
   bool warm;        /* trials start from the weights of their parents */
+  bool timed;       /* what predictions take is measured */
   bool idle;        /* the builder answered "nothing" since the last result was told */
   uint64_t *queue;  /* results to tell in order of completion: [asked] */
   uint64_t arrived; /* ... how many came */
@@ -75,6 +76,8 @@ TUTTI_NODISCARD enum tutti_status tutti_manager_ask(struct tutti_manager *manage
 TUTTI_NODISCARD enum tutti_status tutti_manager_tell(struct tutti_manager *manager, uint64_t trial);
 /* A result is there that is not told yet. */
 TUTTI_NODISCARD enum tutti_status tutti_manager_arrive(struct tutti_manager *manager, uint64_t trial);
+/* Record the result of a trial, anew if it was recorded already. */
+TUTTI_NODISCARD enum tutti_status tutti_manager_record(struct tutti_manager *manager, uint64_t trial);
 void tutti_manager_note_best(struct tutti_manager *manager, uint64_t trial);
 /* Take the replies that come within a second. */
 TUTTI_NODISCARD enum tutti_status tutti_manager_collect(struct tutti_manager *manager);

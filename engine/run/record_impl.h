@@ -7,6 +7,9 @@
 #include <jansson.h>
 #include <tutti/context.h>
 
+/* A member of the report of a trial: what a prediction of one row takes, in microseconds of a processor. */
+#define TUTTI_REPORT_MICROSECONDS "microseconds"
+
 /* Add a file of a folder, as it is now. */
 TUTTI_NODISCARD enum tutti_status tutti_record_add(tutti_context *context, json_t *record, const char *folder,
                                                    const char *name);

@@ -5,6 +5,7 @@
 #include "run_launch.h"
 #include "run_plugins.h"
 #include "run_rule.h"
+#include "run_times.h"
 #include "run_warm.h"
 
 #include "core/base/file_impl.h"
@@ -177,15 +178,18 @@ out:
 }
 
 /* Create the selector and destroy it again: this reports errors before anything is trained. Without predictions only
-   selectors that go by losses are used at all. */
-static enum tutti_status try_selector(tutti_context *context, const struct tutti_experiment *experiment) {
+   selectors that go by losses are used at all. One that chooses by what predictions take has that measured. */
+static enum tutti_status try_selector(struct tutti_manager *manager) {
+  tutti_context *context = manager->context;
+  const struct tutti_experiment *experiment = manager->experiment;
   tutti_selector *selector = NULL;
   struct tutti_selector_setup setup = {.size = sizeof setup, .host = experiment->host, .seed = experiment->facts.seed};
   if (tutti_experiment_is_fit(experiment))
     return TUTTI_OK;
-  enum tutti_status status = tutti_selector_create(context, experiment->host, "selector", &setup, &selector);
+  TUTTI_TRY(context, tutti_selector_create(context, experiment->host, "selector", &setup, &selector));
+  manager->timed = manager->run->time_predictions || tutti_selector_needs_cost(selector, TUTTI_COST_MICROSECONDS);
   tutti_selector_destroy(selector);
-  return status;
+  return TUTTI_OK;
 }
 
 /* Workers load plugins from where the manager does, whatever the directory's own recipe says. */
@@ -417,7 +421,7 @@ enum tutti_status tutti_run(tutti_context *context, tutti_recipe *recipe, const 
                                                  .loss = tutti_loss_names()[manager.experiment->loss]};
   offer_pool(&manager);
   TUTTI_TRY_OUT(context, tutti_experiment_check(context, manager.experiment));
-  TUTTI_TRY_OUT(context, try_selector(context, manager.experiment));
+  TUTTI_TRY_OUT(context, try_selector(&manager));
   TUTTI_TRY_OUT(context, make_builder(&manager));
   TUTTI_TRY_OUT(context, make_pruner(&manager));
   TUTTI_TRY_OUT(context, make_executor(&manager));
@@ -427,6 +431,7 @@ enum tutti_status tutti_run(tutti_context *context, tutti_recipe *recipe, const 
   tutti_run_say_notes(&manager);
   TUTTI_TRY_OUT(context, tutti_run_inputs_offer(context, options->directory, manager.experiment));
   TUTTI_TRY_OUT(context, tutti_manager_repair(&manager));
+  TUTTI_TRY_OUT(context, tutti_run_times_measure(&manager));
   TUTTI_TRY_OUT(context, tutti_manager_replay(&manager));
   TUTTI_TRY_OUT(context, tutti_manager_search(&manager));
   tutti_cancel_forget(&manager);
@@ -462,7 +467,7 @@ enum tutti_status tutti_run_check(tutti_context *context, tutti_recipe *recipe, 
   manager.run = tutti_recipe_run(manager.experiment->recipe);
   offer_pool(&manager);
   TUTTI_TRY_OUT(context, tutti_experiment_check(context, manager.experiment));
-  TUTTI_TRY_OUT(context, try_selector(context, manager.experiment));
+  TUTTI_TRY_OUT(context, try_selector(&manager));
   TUTTI_TRY_OUT(context, make_builder(&manager));
   TUTTI_TRY_OUT(context, make_pruner(&manager));
   TUTTI_TRY_OUT(context, tutti_run_summary(context, manager.experiment, &manager.history, NULL, NULL, NULL, summary));

@@ -18,7 +18,8 @@ enum tutti_status tutti_run_cost_parse(tutti_context *context, const char *name,
       *cost = (enum tutti_cost)c;
       return TUTTI_OK;
     }
-  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "expected what costs are counted in, flops or bytes; found '%s'", name);
+  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                    "expected what costs are counted in, flops, bytes or microseconds; found '%s'", name);
 }
 
 /* The loss on the rows that chose. */

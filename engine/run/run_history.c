@@ -67,6 +67,7 @@ static enum tutti_status load_trial(void *argument, const struct tutti_trial *tr
                                   .state = trial->state,
                                   .loss = trial->loss,
                                   .seconds = trial->seconds,
+                                  .worker = trial->worker,
                                   .at = trial->at};
   enum tutti_status status = tutti_scope_parse(context, loading->scope, trial->candidate, &record->candidate);
   if (status != TUTTI_OK)

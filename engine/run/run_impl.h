@@ -176,9 +176,10 @@ struct tutti_record {
   bool done;
   enum tutti_state state;
   double loss, seconds;
-  double at;     /* of the run's work when the result came; NaN: not recorded */
-  int64_t lost;  /* how many workers were lost on it */
-  char *failure; /* NULL unless failed */
+  double at;       /* of the run's work when the result came; NaN: not recorded */
+  uint32_t worker; /* where it was trained */
+  int64_t lost;    /* how many workers were lost on it */
+  char *failure;   /* NULL unless failed */
   char *report;
   bool stopping;     /* its worker was told to stop */
   double stop_since; /* ... at this time of the real clock, if it is cancelled */

@@ -100,6 +100,7 @@ static void read_costs(const char *report, size_t i, struct mapped_pool *mapped)
   const json_t *file;
   size_t index;
   mapped->costs[TUTTI_COST_FLOPS][i] = above_zero(json_object_get(root, "flops"));
+  mapped->costs[TUTTI_COST_MICROSECONDS][i] = above_zero(json_object_get(root, TUTTI_REPORT_MICROSECONDS));
   mapped->costs[TUTTI_COST_BYTES][i] = (double)NAN;
   json_array_foreach(json_object_get(root, "files"), index, file) {
     const char *name = json_string_value(json_object_get(file, "name"));

@@ -5,6 +5,7 @@
 #include "core/base/json_impl.h"
 #include "core/base/text_impl.h"
 #include "engine/data/cells_impl.h"
+#include "record_impl.h"
 #include "run_plugins.h"
 #include "run_rule.h"
 #include "run_warm.h"
@@ -30,6 +31,7 @@ enum tutti_status tutti_request_print(tutti_context *context, const struct tutti
   add_member(&made, "rule", request->rule);
   add_member(&made, "parent", request->parent);
   add_member(&made, "stop", request->stop);
+  add_member(&made, "timed", request->timed ? "true" : NULL);
   tutti_text_add(&made, "}");
   return tutti_text_take(&made, text);
 }
@@ -52,9 +54,10 @@ static enum tutti_status read_request(tutti_context *context, const struct tutti
          *plugins = NULL;
   const char *data;
   json_int_t trial;
-  if (!root || json_unpack_ex(root, &error, 0, "{s:I, s:s, s:o, s?o, s?o, s?o, s?o}", "trial", &trial, "data", &data,
-                              "candidate", &candidate, "rule", &rule, "parent", &parent, "stop", &stop, "plugins",
-                              &plugins) != 0) {
+  int timed = 0;
+  if (!root || json_unpack_ex(root, &error, 0, "{s:I, s:s, s:o, s?o, s?o, s?o, s?o, s?b}", "trial", &trial, "data",
+                              &data, "candidate", &candidate, "rule", &rule, "parent", &parent, "stop", &stop,
+                              "plugins", &plugins, "timed", &timed) != 0) {
     status =
         TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "expected a request with trial, data and candidate: %s", error.text);
     goto out;
@@ -64,6 +67,7 @@ static enum tutti_status read_request(tutti_context *context, const struct tutti
     goto out;
   }
   training->number = (uint64_t)trial;
+  training->timed = timed;
   (void)snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, tutti_experiment_fingerprint(experiment));
   if (strcmp(data, fingerprint) != 0) {
     status = TUTTI_FAIL(
@@ -212,6 +216,9 @@ enum tutti_status tutti_training_reply_begin(tutti_context *context, const struc
                 training->flops, "losses", metrics, "files", files);
   if (finished && training->measures)
     (void)json_object_set(json_object_get(root, "report"), "measures", training->measures);
+  if (training->microseconds > 0 && !failed)
+    (void)json_object_set_new(json_object_get(root, "report"), TUTTI_REPORT_MICROSECONDS,
+                              json_real(training->microseconds));
   if (training->stopped && !failed)
     (void)json_object_set_new(json_object_get(root, "report"), "stopped",
                               json_pack("{s:I, s:O, s:O}", "epoch", (json_int_t)training->epochs, "why",

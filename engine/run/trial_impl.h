@@ -44,6 +44,8 @@ struct tutti_training {
   struct tutti_fit_result fit;
   double *class_weights; /* of its job; NULL: none */
   double flops;          /* of a prediction of one row, of all its models; 0: not known */
+  bool timed;            /* what that takes is to be measured, too */
+  double microseconds;   /* ... and is, of a processor; 0: not known */
   double started;        /* seconds of the monotonic clock */
   tutti_context *context;
   /* What its pruner asks of it; NULL: nothing. losses: those of the curve. most_epochs: for so many it trains at most;
@@ -70,9 +72,10 @@ struct tutti_request {
   const char *rule;   /* NULL: nothing is pruned in this run, and nobody asks for the curve */
   const char *parent; /* whose weights it starts from (run_warm.h); NULL: it starts anew */
   const char *stop;   /* {"why", "keep", "epoch"}: it was stopped there, and is trained again; NULL: it was not */
+  bool timed;         /* what its predictions take is measured */
 };
 /* {"trial": n, "data": "<fingerprint>", "plugins": {...}, "candidate": {...}, "rule": [...], "parent": {...}, "stop":
-   {...}}; free with tutti_free. */
+   {...}, "timed": true}; free with tutti_free. */
 TUTTI_NODISCARD enum tutti_status tutti_request_print(tutti_context *context, const struct tutti_request *request,
                                                       char **text);
 
@@ -108,6 +111,15 @@ void tutti_training_end(struct tutti_training *training);
 /* Let it stop with the next epoch that ends, unless that is its last; text: {"why", "keep"}. */
 TUTTI_NODISCARD enum tutti_status tutti_training_stop(tutti_context *context, struct tutti_training *training,
                                                       const char *text);
+
+/* --- trial_cost.c: of a training that has weights; what cannot be found out stays unknown, with a warning --- */
+
+/* Count the operations of a prediction: training->flops. */
+void tutti_training_count_flops(tutti_context *context, const struct tutti_experiment *experiment,
+                                struct tutti_training *training);
+/* Measure what a prediction takes: training->microseconds. */
+void tutti_training_time(tutti_context *context, const struct tutti_experiment *experiment,
+                         struct tutti_training *training);
 
 /* Its curve so far; the losses are the training's own. */
 struct tutti_curve tutti_training_curve(const struct tutti_training *training);

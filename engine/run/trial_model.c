@@ -263,38 +263,6 @@ out:
   return status;
 }
 
-/* --- cost --- */
-
-/* Operations that a prediction of one row costs, by all models of the trial; 0: not known. */
-static enum tutti_status sum_flops(tutti_context *context, const struct tutti_training *training,
-                                   const tutti_tensors *weights, double *sum) {
-  size_t folds = tutti_folds_count(weights);
-  *sum = 0;
-  if (!folds)
-    return tutti_backend_flops(context, training->learner, &training->job, weights, sum);
-  for (size_t f = 0; f < folds; f++) {
-    tutti_tensors *one;
-    double flops;
-    TUTTI_TRY(context, tutti_folds_take(context, weights, f, &one));
-    enum tutti_status status = tutti_backend_flops(context, training->learner, &training->job, one, &flops);
-    tutti_tensors_destroy(one);
-    TUTTI_TRY(context, status);
-    *sum += flops;
-  }
-  return TUTTI_OK;
-}
-
-/* What a trained trial costs may stay unknown: the trial is good all the same. */
-static void count_flops(tutti_context *context, struct tutti_training *training) {
-  if (!training->outcome.weights ||
-      sum_flops(context, training, training->outcome.weights, &training->flops) == TUTTI_OK)
-    return;
-  training->flops = 0;
-  tutti_log(context, TUTTI_LOG_WARNING, "trial %" PRIu64 ": what a prediction costs is not known: %s",
-            training->job.trial, tutti_error_message(context));
-  tutti_error_clear(context);
-}
-
 /* --- kinds --- */
 
 /* The loss that the builder is told: of the kept weights or, if the recipe says so, at the end of the curve. */
@@ -341,7 +309,9 @@ static enum tutti_status write_model(tutti_context *context, const struct tutti_
   if (keeps && run->keep_weights)
     TUTTI_TRY(context, write_weights(context, training, files, folder));
   *loss = objective_of(experiment, training, *loss);
-  count_flops(context, training);
+  tutti_training_count_flops(context, experiment, training);
+  if (keeps && training->timed)
+    tutti_training_time(context, experiment, training);
   return TUTTI_OK;
 }
 

@@ -38,6 +38,7 @@ struct tutti_run_config {
   bool keep_pruned;        /* write predictions and weights of pruned trials, too */
   int unfinished;          /* enum tutti_run_unfinished: trainings under way when the time is over */
   double map_inputs;       /* MiB of inputs from which on workers map what the manager has read */
+  bool time_predictions;   /* measure what predictions of each trial take */
 };
 
 /* The table of [run]; those of [data] and [head] are in data.h, that of [evaluation] in evaluate.h. Static. */

@@ -76,6 +76,11 @@ struct tutti_selector_ops {
      gets pools without predictions, too: of TUTTI_TASK_VALUE, with models and losses, without rows (predictions is
      NULL). */
   bool (*needs_predictions)(void *self);
+
+  /* OPTIONAL; default: no. Does it choose by this cost of the models (pool->costs)? A cost that takes time to find out is
+     measured only if somebody asks for it. MUST answer false to costs that it does not know, those of later versions
+     too. */
+  bool (*needs_cost)(void *self, enum tutti_cost cost);
 };
 
 /* --- the host's side --- */
@@ -92,6 +97,8 @@ TUTTI_API void tutti_selector_destroy(tutti_selector *selector);
 TUTTI_API const struct tutti_descriptor *tutti_selector_descriptor(const tutti_selector *selector);
 /* Does it look at predictions? Otherwise it goes by the losses of the models alone. */
 TUTTI_API bool tutti_selector_needs_predictions(const tutti_selector *selector);
+/* Does it choose by this cost of the models? */
+TUTTI_API bool tutti_selector_needs_cost(const tutti_selector *selector, enum tutti_cost cost);
 /* Choose from a pool, borrowed until return, into an empty ensemble. `count` > 0 overrides the parameter `size`.
    TUTTI_ERROR_USAGE: the pool has no models, or no rows where the selector needs predictions; TUTTI_ERROR_PLUGIN: no member, one that is not in the pool, or
    a weight that is not finite. */
@@ -102,6 +109,8 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_selector_select(tutti_context 
 /* What the members of an ensemble cost together; NaN: that of one is not known. */
 TUTTI_API double tutti_ensemble_cost(const tutti_ensemble *ensemble, const struct tutti_pool *pool,
                                      enum tutti_cost cost);
+/* Why the cost of a model may not be known, and what can be done about that: for messages. */
+TUTTI_API const char *tutti_cost_unknown(enum tutti_cost cost);
 /* How much an ensemble may cost. */
 struct tutti_cost_limit {
   size_t size; /* sizeof(struct tutti_cost_limit) */

@@ -3,6 +3,8 @@
    optimum: an ensemble of the same cost may be better. */
 #include <tutti/plugin.h>
 
+#include <math.h>
+
 struct within_cost_config {
   const char *chosen_by;
   int cost;
@@ -13,7 +15,8 @@ static const struct tutti_param within_cost_params[] = {
     TUTTI_SUBPLUGIN(struct within_cost_config, chosen_by, "greedy", TUTTI_KIND_SELECTOR,
                     "The selector that chooses, any but this one; its parameters stand in [chosen_by]."),
     TUTTI_CHOICE(struct within_cost_config, cost, "flops", tutti_cost_names,
-                 "What counts: floating-point operations for a row, or bytes of weights on disk."),
+                 "What counts: floating-point operations for a row, bytes of weights on disk, or microseconds of a "
+                 "processor for a row, which are measured once, after training."),
     TUTTI_REAL(struct within_cost_config, max_cost, "0", 0, TUTTI_NO_LIMIT,
                "What the members may cost together, each with the models of all its folds; 0: anything."),
 };
@@ -21,6 +24,7 @@ static const struct tutti_param within_cost_params[] = {
 struct within_cost {
   const struct within_cost_config *config;
   tutti_selector *selector;
+  bool told; /* that the cost of some models is not known */
 };
 
 static void selector_destroy_within_cost(void *instance) {
@@ -43,12 +47,26 @@ static enum tutti_status selector_create_within_cost(tutti_context *context, con
   return status;
 }
 
+/* Models whose cost is not known are left out, which may surprise. */
+static void tell_of_unknown(struct within_cost *self, tutti_context *context, const struct tutti_pool *pool) {
+  enum tutti_cost cost = (enum tutti_cost)self->config->cost;
+  size_t unknown = 0;
+  for (size_t k = 0; k < pool->models; k++)
+    unknown += isnan(tutti_pool_cost(pool, cost, k));
+  if (self->told || unknown == 0 || unknown == pool->models || !(self->config->max_cost > 0))
+    return;
+  self->told = true;
+  tutti_log(context, TUTTI_LOG_WARNING, "%zu of %zu models are left out, since their cost is not known in %s: %s",
+            unknown, pool->models, tutti_cost_names[cost], tutti_cost_unknown(cost));
+}
+
 static enum tutti_status selector_select_within_cost(void *instance, tutti_context *context,
                                                      const struct tutti_pool *pool, size_t count,
                                                      tutti_ensemble *ensemble) {
-  const struct within_cost *self = instance;
+  struct within_cost *self = instance;
   const struct tutti_cost_limit limit = {
       .size = sizeof limit, .cost = (enum tutti_cost)self->config->cost, .most = self->config->max_cost};
+  tell_of_unknown(self, context, pool);
   return tutti_selector_select_within(context, self->selector, pool, count, &limit, ensemble);
 }
 
@@ -56,10 +74,17 @@ static bool selector_needs_predictions_within_cost(void *instance) {
   return tutti_selector_needs_predictions(((const struct within_cost *)instance)->selector);
 }
 
+static bool selector_needs_cost_within_cost(void *instance, enum tutti_cost cost) {
+  const struct within_cost *self = instance;
+  return (self->config->max_cost > 0 && (int)cost == self->config->cost) ||
+         tutti_selector_needs_cost(self->selector, cost);
+}
+
 static const struct tutti_selector_ops selector_within_cost_ops = {
     .size = sizeof selector_within_cost_ops,
     .select = selector_select_within_cost,
     .needs_predictions = selector_needs_predictions_within_cost,
+    .needs_cost = selector_needs_cost_within_cost,
 };
 
 static const struct tutti_descriptor selector_within_cost_descriptor = {

@@ -13,7 +13,7 @@ trees.trees = integer 2 30
 [cpu]
 epochs = 3
 INI
-tutti run mixed.ini --quiet --out run
+tutti run mixed.ini --quiet --out run --set run.time_predictions=yes
 expect_code 0
 tutti run mixed.ini --quiet --out folds --set data.folds=3
 expect_code 0
@@ -28,8 +28,8 @@ members() {
 import json, sys
 reports = [json.loads(line) for line in open(sys.argv[1])]
 def cost(report):
-    if sys.argv[3] == "flops":
-        return report["flops"]
+    if sys.argv[3] != "bytes":
+        return report[sys.argv[3]]
     return next(file["bytes"] for file in report["files"] if file["name"] == "weights.safetensors")
 ensemble = json.load(open("out"))
 ensemble = ensemble.get("ensemble", ensemble)
@@ -41,12 +41,15 @@ assert {trial for trial in range(12) if cost(reports[trial]) > float(sys.argv[2]
 PY
 }
 
-# Every model has a cost, and one of several folds costs what all of its models cost.
+# Every model has a cost, and one of several folds costs what all of its models cost. Times are measured where they are asked
+# for alone.
 checks=$((checks + 1))
 "$python" - <<'PY' || complain "FLOPs of models and folds"
 import json, os
 def reports(run): return [json.loads(line) for line in open(run + ".reports")]
 assert all(report["flops"] > 0 for report in reports("run") + reports("folds"))
+assert all(0 < report["microseconds"] < 1e6 for report in reports("run"))
+assert not any("microseconds" in report for report in reports("folds"))
 def network(run, i): return json.load(open(f"{run}/trials/{i:06d}/network.json"))
 networks = [i for i in range(12) if os.path.exists(f"folds/trials/{i:06d}/network.json")]
 assert networks
@@ -56,6 +59,7 @@ for i in networks: # the first trials are drawn alike
 PY
 
 # Whatever selector chooses, it keeps to the limit.
+few=$("$python" -c 'import json; print(3 * sorted(json.loads(line)["microseconds"] for line in open("run.reports"))[3])')
 for selector in forward greedy quick-greedy top-m stacking all weighted; do
   for limit in 1500 10000; do
     tutti select run --json --set selector.plugin=within-cost --set selector.chosen_by=$selector --set selector.max_cost=$limit
@@ -66,6 +70,15 @@ for selector in forward greedy quick-greedy top-m stacking all weighted; do
     --set selector.cost=bytes
   expect_code 0
   members 20000 bytes
+  for time in 1 2; do
+    tutti select run --json --set selector.plugin=within-cost --set selector.chosen_by=$selector --set selector.max_cost="$few" \
+      --set selector.cost=microseconds
+    expect_code 0
+    members "$few" microseconds
+    cp out chosen-$time
+  done
+  checks=$((checks + 1))
+  cmp -s chosen-1 chosen-2 || complain "expected the same ensemble from the same recorded times"
 done
 # Without a limit, or with one that nothing exceeds, it is the choice of the other selector, with its picks.
 tutti select run --json --set selector.plugin=forward-replace --set selector.size=9
@@ -91,7 +104,7 @@ curve() { # NAME UNIT SETTING...
   expect_code 0
   cp out "$name-$unit.curve"
 }
-for unit in flops bytes; do
+for unit in flops bytes microseconds; do
   curve forward $unit selector.plugin=forward
   curve all $unit selector.plugin=all
   curve single $unit selector.plugin=top-m selector.size=1 # the last two of these cost nearly the same
@@ -103,7 +116,7 @@ import glob, json
 reports = [json.loads(line) for line in open("run.reports")]
 def cost(trial, unit):
     files = reports[trial]["files"]
-    return reports[trial]["flops"] if unit == "flops" else next(f["bytes"] for f in files if f["name"] == "weights.safetensors")
+    return reports[trial][unit] if unit != "bytes" else next(f["bytes"] for f in files if f["name"] == "weights.safetensors")
 def loss(point):
     split = next(s for s in point["evaluation"] if s["split"] == "validation")
     return next(m["value"] for m in split["metrics"] if m["name"] == "nll")
@@ -123,7 +136,10 @@ assert beaten > 0
 PY
 tutti report run --to run.html
 expect_code 0
-expect_in run.html "cheaper ensembles"
+expect_in run.html "cheaper ensembles" microseconds
+tutti report folds --to folds.html
+expect_code 0
+expect_in folds.html "cheaper ensembles" flops
 
 # --- refusals ---
 tutti select run --set selector.plugin=within-cost --set selector.max_cost=1
@@ -131,7 +147,7 @@ expect_code 2
 expect_err "expected a limit of at least" "the cost of the cheapest of 12 models; found 1"
 tutti curve run --costs hours
 expect_code 2
-expect_err "flops or bytes; found 'hours'"
+expect_err "flops, bytes or microseconds; found 'hours'"
 tutti run mixed.ini --quiet --out kept --set run.keep_weights=no --set run.budget=3
 expect_code 0
 tutti select kept --set selector.plugin=within-cost --set selector.max_cost=1000 --set selector.cost=bytes
@@ -143,8 +159,8 @@ for clash in --budgets=4 --members=3; do
   expect_err "expected a curve of costs, or of budgets and members; found both"
 done
 # The least limit that it asks for is enough, digit for digit.
-for unit in flops bytes; do
-  tutti select run --set selector.plugin=within-cost --set selector.max_cost=1 --set selector.cost=$unit
+for unit in flops bytes microseconds; do
+  tutti select run --set selector.plugin=within-cost --set selector.max_cost=1e-9 --set selector.cost=$unit
   expect_code 2
   least=$(sed -n 's/.*a limit of at least \([^ ]*\) .*/\1/p' err)
   tutti select run --set selector.plugin=within-cost --set selector.max_cost="$least" --set selector.cost=$unit

@@ -267,6 +267,14 @@ static void check_losses_alone(struct conform *conform) {
   close_subject(&subject);
 }
 
+/* It chooses by no cost of a later version. */
+static void check_costs(struct conform *conform) {
+  struct subject subject;
+  open_subject(conform, &subject, TUTTI_TASK_REGRESSION);
+  REQUIRE(conform, !tutti_selector_needs_cost(subject.selector, TUTTI_COSTS), "needs_cost says yes to an unknown cost");
+  close_subject(&subject);
+}
+
 const struct conform_check conform_selector[] = {
     {"chooses members with weights for regression", check_regression},
     {"chooses members with weights for classification", check_classification},
@@ -277,5 +285,6 @@ const struct conform_check conform_selector[] = {
     {"a loss that is NaN is never chosen", check_not_a_number},
     {"means without variances", check_no_variance},
     {"losses without predictions", check_losses_alone},
+    {"costs that it does not know", check_costs},
     {NULL, NULL},
 };
