@@ -6,6 +6,7 @@
 
 static const char *const orders[] = {[TUTTI_ORDER_TRIAL] = "trial", [TUTTI_ORDER_COMPLETION] = "completion", NULL};
 static const char *const unfinished[] = {[TUTTI_UNFINISHED_LEAVE] = "leave", [TUTTI_UNFINISHED_STOP] = "stop", NULL};
+static const char *const weights_of[] = {[TUTTI_WEIGHTS_OF_ALL] = "all", [TUTTI_WEIGHTS_OF_MEMBERS] = "members", NULL};
 static const char *const objectives[] = {"kept", "last-epoch", NULL};
 /* "auto", then the losses by their numbers. */
 #define CHOICE(constant, number, name) [1 + (number)] = name,
@@ -62,6 +63,10 @@ static const struct tutti_param table[] = {
                "Address space of a worker; 0: no limit. A trial that needs more is a failed trial.", .unit = "MiB"),
     TUTTI_BOOL(struct tutti_run_config, keep_weights, "yes",
                "Keep the weights of every trial; predicting new rows needs those of the ensemble's members."),
+    TUTTI_CHOICE(
+        struct tutti_run_config, weights_of, "all", weights_of,
+        "Whose weights stay when the run has ended. members: those of the ensemble's members alone, which predicting "
+        "needs; the others are removed, and a model that a longer run takes in later is trained again."),
     TUTTI_BOOL(struct tutti_run_config, keep_pruned, "no",
                "Let pruned trials predict, and keep their predictions (and weights), so that selectors may take them. "
                "Refused with data.folds."),
@@ -84,9 +89,9 @@ static const struct tutti_param table[] = {
 };
 
 /* Those that change where and how a run is made, but not what comes of it: it can be resumed with others. */
-static const char *const circumstances[] = {"name",           "workers",          "trial_timeout",
-                                            "plugin_timeout", "retries",          "memory_limit",
-                                            "map_inputs",     "time_predictions", "plugin_path"};
+static const char *const circumstances[] = {"name",       "workers",      "trial_timeout", "plugin_timeout",
+                                            "retries",    "memory_limit", "map_inputs",    "time_predictions",
+                                            "weights_of", "plugin_path"};
 
 bool tutti_run_is_circumstance(const char *key) {
   for (size_t i = 0; i < sizeof circumstances / sizeof circumstances[0]; i++)

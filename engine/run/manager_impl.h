@@ -103,6 +103,11 @@ TUTTI_NODISCARD enum tutti_status tutti_cancel_recall(struct tutti_manager *mana
 /* Remove what is left of cancellations whose trials have recorded results. */
 void tutti_cancel_forget(struct tutti_manager *manager);
 
+/* --- run.c --- */
+
+/* Make the executor. */
+TUTTI_NODISCARD enum tutti_status tutti_manager_make_executor(struct tutti_manager *manager);
+
 /* --- run_resume.c --- */
 
 /* The recipe and data in the directory must be those of this run. */
@@ -110,6 +115,8 @@ TUTTI_NODISCARD enum tutti_status tutti_manager_check_same_run(struct tutti_mana
 /* A run may go on with a larger budget or time than it began with, but it keeps what it has. The builder is told of the
    budget with which the run began, for whatever it has planned with it. */
 TUTTI_NODISCARD enum tutti_status tutti_manager_check_extent(struct tutti_manager *manager);
+/* Train `count` trials again, those that are marked as torn. */
+TUTTI_NODISCARD enum tutti_status tutti_manager_train_again(struct tutti_manager *manager, uint64_t count);
 /* Train trials again whose files are missing or torn. */
 TUTTI_NODISCARD enum tutti_status tutti_manager_repair(struct tutti_manager *manager);
 /* Bring fresh builder and pruner to the state of the recorded ones: the same asks and tells, in the same order. What a

@@ -4,6 +4,7 @@
 #include "core/base/file_impl.h"
 #include "core/base/sized_impl.h"
 #include "record_impl.h"
+#include "run_weights.h"
 #include "core/plugin/split_impl.h"
 #include "engine/data/apply_impl.h"
 #include "engine/evaluation/calibrate_impl.h"
@@ -20,6 +21,11 @@ static enum tutti_status read_weights(tutti_context *context, const char *direct
   enum tutti_status status = TUTTI_OK;
   char *path;
   TUTTI_TRY(context, tutti_trial_file_path(context, directory, trial, TUTTI_TRIAL_FILE_WEIGHTS, &path));
+  if (tutti_weights_removed(report))
+    TUTTI_TRY_OUT(context, TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                                      "%s was removed when the run ended (run.weights_of = members), and predicting "
+                                      "needs the members' weights",
+                                      path));
   if (access(path, F_OK) != 0)
     TUTTI_TRY_OUT(context, TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                                       "%s is not there, and predicting needs the members' weights; was the run made "

@@ -9,6 +9,8 @@
 
 /* A member of the report of a trial: what a prediction of one row takes, in microseconds of a processor. */
 #define TUTTI_REPORT_MICROSECONDS "microseconds"
+/* Another: the record of its weights, if they were removed. */
+#define TUTTI_REPORT_REMOVED "removed"
 
 /* Add a file of a folder, as it is now. */
 TUTTI_NODISCARD enum tutti_status tutti_record_add(tutti_context *context, json_t *record, const char *folder,

@@ -7,6 +7,7 @@
 #include "run_rule.h"
 #include "run_times.h"
 #include "run_warm.h"
+#include "run_weights.h"
 
 #include "core/base/file_impl.h"
 #include "engine/recipe/recipe_impl.h"
@@ -228,7 +229,7 @@ static size_t capacity_of_worker(const struct tutti_manager *manager) {
   return manager->experiment->backend ? tutti_backend_capacity(manager->experiment->backend) : 1;
 }
 
-static enum tutti_status make_executor(struct tutti_manager *manager) {
+enum tutti_status tutti_manager_make_executor(struct tutti_manager *manager) {
   struct tutti_executor_setup setup = set_up_executor(manager, manager->experiment->host);
   setup.capacity = capacity_of_worker(manager);
   return tutti_executor_create(manager->context, manager->experiment->host, "executor", &setup, &manager->executor);
@@ -396,6 +397,7 @@ enum tutti_status tutti_run(tutti_context *context, tutti_recipe *recipe, const 
                             char **summary) {
   enum tutti_status status = TUTTI_OK;
   struct tutti_manager manager = {.context = context, .options = options, .lock = -1, .began = tutti_clock()};
+  struct tutti_run_ending ending = {NULL, NULL, NULL};
   char *state = NULL;
   bool served = false;
   *summary = NULL;
@@ -424,7 +426,7 @@ enum tutti_status tutti_run(tutti_context *context, tutti_recipe *recipe, const 
   TUTTI_TRY_OUT(context, try_selector(&manager));
   TUTTI_TRY_OUT(context, make_builder(&manager));
   TUTTI_TRY_OUT(context, make_pruner(&manager));
-  TUTTI_TRY_OUT(context, make_executor(&manager));
+  TUTTI_TRY_OUT(context, tutti_manager_make_executor(&manager));
   TUTTI_TRY_OUT(context, count_places(&manager));
   TUTTI_TRY_OUT(context, open_directory(&manager));
   TUTTI_TRY_OUT(context, keep_capacity(&manager));
@@ -443,10 +445,14 @@ enum tutti_status tutti_run(tutti_context *context, tutti_recipe *recipe, const 
   if (state)
     TUTTI_TRY_OUT(context, tutti_catalogue_set(context, manager.catalogue, "builder", state));
   tutti_manager_report(&manager, TUTTI_PHASE_SELECT);
-  TUTTI_TRY_OUT(context, tutti_run_finish(context, &manager.pool, manager.experiment->host, &manager.history, summary));
+  TUTTI_TRY_OUT(context, tutti_run_end(context, &manager.pool, manager.experiment->host, &manager.history, &ending));
+  TUTTI_TRY_OUT(context, tutti_weights_restore(&manager, ending.chosen));
+  TUTTI_TRY_OUT(context, tutti_run_finish(context, &manager.pool, &manager.history, &ending, summary));
+  TUTTI_TRY_OUT(context, tutti_weights_remove(&manager, ending.chosen));
   TUTTI_TRY_OUT(context, tutti_manager_record_worked(&manager));
   tutti_manager_report(&manager, TUTTI_PHASE_DONE);
 out:
+  tutti_run_ending_release(&ending);
   tutti_free(state);
   release_manager(&manager);
   return status;

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -209,6 +210,33 @@ bool tutti_run_is_shared(const char *directory) {
                 S_ISLNK(facts.st_mode);
   if (folder >= 0)
     (void)close(folder);
+  return shared;
+}
+
+/* Is the catalogue of the run `name`, in the folder `beside`, a link to that of run `owner` there? */
+static bool is_share_of(int beside, const char *name, const char *owner) {
+  char path[512], target[512], expected[512];
+  int length = snprintf(path, sizeof path, "%s/%s", name, file_names[TUTTI_RUN_FILE_CATALOGUE]);
+  if (length < 0 || (size_t)length >= sizeof path)
+    return false;
+  ssize_t found = readlinkat(beside, path, target, sizeof target - 1);
+  target[found < 0 ? 0 : found] = '\0';
+  length = snprintf(expected, sizeof expected, "../%s/%s", owner, file_names[TUTTI_RUN_FILE_CATALOGUE]);
+  return length > 0 && (size_t)length < sizeof expected && strcmp(target, expected) == 0;
+}
+
+bool tutti_run_has_sharers(const char *directory) {
+  bool shared = tutti_run_is_shared(directory);
+  char *real = realpath(directory, NULL), *slash = real ? strrchr(real, '/') : NULL;
+  int beside = slash ? (*slash = '\0', open(*real ? real : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) : -1;
+  DIR *entries = beside >= 0 ? fdopendir(beside) : NULL;
+  for (const struct dirent *entry; !shared && entries && (entry = readdir(entries));)
+    shared = is_share_of(beside, entry->d_name, slash + 1);
+  if (entries)
+    (void)closedir(entries);
+  else if (beside >= 0)
+    (void)close(beside);
+  free(real);
   return shared;
 }
 

@@ -45,6 +45,8 @@ bool tutti_run_directory_is_finished(const char *directory);
 TUTTI_NODISCARD enum tutti_status tutti_run_share(tutti_context *context, const char *directory, const char *owner);
 /* Do they belong to another run? */
 bool tutti_run_is_shared(const char *directory);
+/* Do they belong to other runs, too: to the one that they are of, or to runs beside this one? */
+bool tutti_run_has_sharers(const char *directory);
 
 /* --- several runs as one pool --- */
 

@@ -280,12 +280,21 @@ TUTTI_NODISCARD enum tutti_status tutti_run_describe_fit(tutti_context *context,
 TUTTI_NODISCARD enum tutti_status tutti_run_summary(tutti_context *context, const struct tutti_experiment *experiment,
                                                     const struct tutti_history *history, const char *ensemble,
                                                     const char *evaluation, const char *shifts, char **json);
-/* Choose and evaluate as tutti_run_finish does, and keep nothing. */
+/* What is made of a pool: the texts of ensemble.json and of its evaluations, each maybe NULL. */
+struct tutti_run_ending {
+  char *chosen, *evaluation, *shifts;
+};
+/* Choose and evaluate; nothing is written. The caller zeroes *ending and releases it, also on failure. */
+TUTTI_NODISCARD enum tutti_status tutti_run_end(tutti_context *context, struct tutti_run_pool *source,
+                                                const tutti_host *host, const struct tutti_history *history,
+                                                struct tutti_run_ending *ending);
+void tutti_run_ending_release(struct tutti_run_ending *ending);
+/* The same, of which nothing is kept or logged. */
 TUTTI_NODISCARD enum tutti_status tutti_run_rehearse(tutti_context *context, struct tutti_run_pool *source,
                                                      const tutti_host *host, const struct tutti_history *history);
-/* Choose, evaluate, and write ensemble.json and summary.json; *summary is the text of the latter. */
-TUTTI_NODISCARD enum tutti_status tutti_run_finish(tutti_context *context, struct tutti_run_pool *source,
-                                                   const tutti_host *host, const struct tutti_history *history,
-                                                   char **summary);
+/* Write ensemble.json and summary.json; *summary is the text of the latter. */
+TUTTI_NODISCARD enum tutti_status tutti_run_finish(tutti_context *context, const struct tutti_run_pool *source,
+                                                   const struct tutti_history *history,
+                                                   const struct tutti_run_ending *ending, char **summary);
 
 #endif

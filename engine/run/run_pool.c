@@ -107,6 +107,8 @@ static void read_costs(const char *report, size_t i, struct mapped_pool *mapped)
     if (name && strcmp(name, weights) == 0)
       mapped->costs[TUTTI_COST_BYTES][i] = above_zero(json_object_get(file, "bytes"));
   }
+  if ((file = json_object_get(root, TUTTI_REPORT_REMOVED)))
+    mapped->costs[TUTTI_COST_BYTES][i] = above_zero(json_object_get(file, "bytes"));
   json_decref(root);
 }
 

@@ -74,17 +74,24 @@ static enum tutti_status submit_torn(struct tutti_manager *manager, uint64_t *ne
   return TUTTI_OK;
 }
 
-enum tutti_status tutti_manager_repair(struct tutti_manager *manager) {
+enum tutti_status tutti_manager_train_again(struct tutti_manager *manager, uint64_t count) {
   tutti_context *context = manager->context;
-  uint64_t wanted = 0, next = 0;
-  TUTTI_TRY(context, find_torn(manager, &wanted));
-  if (wanted > 0)
+  uint64_t wanted = manager->progress.repaired + count, next = 0;
+  if (count > 0)
     TUTTI_TRY(context, set_rules(manager));
   while (manager->progress.repaired < wanted) {
     TUTTI_TRY(context, submit_torn(manager, &next));
     tutti_manager_report(manager, TUTTI_PHASE_REPAIR);
     TUTTI_TRY(context, tutti_manager_collect(manager));
   }
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_manager_repair(struct tutti_manager *manager) {
+  tutti_context *context = manager->context;
+  uint64_t torn = 0;
+  TUTTI_TRY(context, find_torn(manager, &torn));
+  TUTTI_TRY(context, tutti_manager_train_again(manager, torn));
   return tutti_run_compare_networks(context, &manager->pool);
 }
 

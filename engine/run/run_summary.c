@@ -121,12 +121,7 @@ enum tutti_status tutti_run_summary(tutti_context *context, const struct tutti_e
   return tutti_json_document(context, root, json);
 }
 
-/* What is made of a pool: JSON texts, each maybe NULL. */
-struct ending {
-  char *chosen, *evaluation, *shifts;
-};
-
-static void release_ending(struct ending *ending) {
+void tutti_run_ending_release(struct tutti_run_ending *ending) {
   tutti_free(ending->chosen);
   tutti_free(ending->evaluation);
   tutti_free(ending->shifts);
@@ -135,7 +130,7 @@ static void release_ending(struct ending *ending) {
 /* Choose from the predictions of `count` trials, calibrate, evaluate. */
 static enum tutti_status choose(tutti_context *context, struct tutti_run_pool *source, const tutti_host *host,
                                 const struct tutti_history *history, size_t count, const uint64_t *trials,
-                                struct ending *ending) {
+                                struct tutti_run_ending *ending) {
   enum tutti_status status = TUTTI_OK;
   const struct tutti_experiment *experiment = source->experiment;
   struct tutti_run_calibration calibration = {.said = NULL};
@@ -162,8 +157,8 @@ out:
 }
 
 /* Repeats of a fit are told apart by their data: nothing is chosen among them. */
-static enum tutti_status make_ending(tutti_context *context, struct tutti_run_pool *source, const tutti_host *host,
-                                     const struct tutti_history *history, struct ending *ending) {
+enum tutti_status tutti_run_end(tutti_context *context, struct tutti_run_pool *source, const tutti_host *host,
+                                const struct tutti_history *history, struct tutti_run_ending *ending) {
   const struct tutti_experiment *experiment = source->experiment;
   uint64_t *trials;
   size_t count;
@@ -178,26 +173,22 @@ static enum tutti_status make_ending(tutti_context *context, struct tutti_run_po
 
 enum tutti_status tutti_run_rehearse(tutti_context *context, struct tutti_run_pool *source, const tutti_host *host,
                                      const struct tutti_history *history) {
-  struct ending ending = {NULL, NULL, NULL};
+  struct tutti_run_ending ending = {NULL, NULL, NULL};
   tutti_log_function log = context->log;
   context->log = NULL; /* the end says it again */
-  enum tutti_status status = make_ending(context, source, host, history, &ending);
+  enum tutti_status status = tutti_run_end(context, source, host, history, &ending);
   context->log = log;
-  release_ending(&ending);
+  tutti_run_ending_release(&ending);
   return status;
 }
 
-enum tutti_status tutti_run_finish(tutti_context *context, struct tutti_run_pool *source, const tutti_host *host,
-                                   const struct tutti_history *history, char **summary) {
-  enum tutti_status status;
-  struct ending ending = {NULL, NULL, NULL};
+enum tutti_status tutti_run_finish(tutti_context *context, const struct tutti_run_pool *source,
+                                   const struct tutti_history *history, const struct tutti_run_ending *ending,
+                                   char **summary) {
   *summary = NULL;
-  TUTTI_TRY_OUT(context, make_ending(context, source, host, history, &ending));
-  TUTTI_TRY_OUT(context, tutti_run_summary(context, source->experiment, history, ending.chosen, ending.evaluation,
-                                           ending.shifts, summary));
-  TUTTI_TRY_OUT(context, tutti_run_write_result(context, source->directory, ending.chosen, summary));
-out:
-  release_ending(&ending);
+  TUTTI_TRY(context, tutti_run_summary(context, source->experiment, history, ending->chosen, ending->evaluation,
+                                       ending->shifts, summary));
+  enum tutti_status status = tutti_run_write_result(context, source->directory, ending->chosen, summary);
   if (status != TUTTI_OK) {
     tutti_free(*summary);
     *summary = NULL;

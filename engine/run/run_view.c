@@ -7,6 +7,7 @@
 #include "record_impl.h"
 #include "engine/data/split_names.h"
 #include "engine/evaluation/evaluate_impl.h"
+#include "run_weights.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -269,6 +270,7 @@ static enum tutti_status make_result(tutti_context *context, tutti_view *view, c
   struct trying trying = {0};
   TUTTI_TRY_OUT(context, begin_trying(context, view, split, keep_reads, count, overrides, &trying));
   TUTTI_TRY_OUT(context, choose(context, view, &trying.choice, chosen, &evaluation));
+  TUTTI_TRY_OUT(context, tutti_weights_check(context, &view->pool, *chosen));
   if (view->experiment->dataset)
     TUTTI_TRY_OUT(context, tutti_run_shifts(context, &trying.choice, &view->history, &shifts));
   TUTTI_TRY_OUT(context,

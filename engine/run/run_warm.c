@@ -41,6 +41,12 @@ enum tutti_status tutti_run_check_warm(tutti_context *context, const struct tutt
                         "builder.warm_start: builder %s lets trainings start from the weights of earlier trials, and "
                         "run.keep_weights = no keeps none; take warm_start = no, or keep_weights = yes",
                         name);
+  else if (tutti_recipe_run(experiment->recipe)->weights_of == TUTTI_WEIGHTS_OF_MEMBERS)
+    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                        "builder.warm_start: builder %s lets trainings start from the weights of earlier trials, which "
+                        "a longer run would miss with run.weights_of = members; take warm_start = no, or weights_of = "
+                        "all",
+                        name);
   return status == TUTTI_OK ? TUTTI_OK : tutti_recipe_place(context, experiment->recipe, status);
 }
 

@@ -53,6 +53,7 @@ struct ablation_cell {
   int64_t seed, window, budget;
   bool fit;        /* the recipe is one for `tutti fit` */
   bool repeatable; /* order = trial: it may be stopped and resumed at any time */
+  bool removes;    /* the weights of models that are not in its ensemble */
   enum ablation_state state;
   char *reason; /* of a failure */
   char *directory;

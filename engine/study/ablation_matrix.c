@@ -286,6 +286,7 @@ static enum tutti_status check_cell(tutti_context *context, struct ablation_cell
   cell->budget = run->budget;
   cell->repeatable = run->order == 0;
   cell->fit = tutti_recipe_fit(recipe) != NULL;
+  cell->removes = run->weights_of == TUTTI_WEIGHTS_OF_MEMBERS;
   TUTTI_TRY_OUT(context, tutti_recipe_print(context, recipe, &cell->text));
   TUTTI_TRY_OUT(context, search_of(context, recipe, &cell->search));
   tutti_recipe *taken = recipe;
@@ -305,6 +306,18 @@ static void share_search(tutti_ablation *ablation, size_t index) {
     }
 }
 
+/* A search whose end removes weights would take them from the ensembles of others. */
+static enum tutti_status check_shared(tutti_context *context, const tutti_ablation *ablation, size_t index) {
+  const struct ablation_cell *cell = &ablation->cells[index], *searcher = &ablation->cells[cell->searcher];
+  if (cell == searcher || (!cell->removes && !searcher->removes))
+    return TUTTI_OK;
+  return TUTTI_FAIL(
+      context, TUTTI_ERROR_USAGE,
+      "cells %s and %s share a search, and run.weights_of = members removes the weights of models that are "
+      "not in the ensemble of one of them; take run.weights_of = all",
+      searcher->name, cell->name);
+}
+
 static enum tutti_status check_cells(tutti_context *context, tutti_ablation *ablation) {
   for (size_t i = 0; i < ablation->count; i++) {
     enum tutti_status status = check_cell(context, &ablation->cells[i]);
@@ -313,6 +326,7 @@ static enum tutti_status check_cells(tutti_context *context, tutti_ablation *abl
     if (tutti_cancelled(context))
       return TUTTI_FAIL(context, TUTTI_ERROR_CANCELLED, "interrupted");
     share_search(ablation, i);
+    TUTTI_TRY(context, check_shared(context, ablation, i));
   }
   return TUTTI_OK;
 }

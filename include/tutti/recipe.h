@@ -13,6 +13,7 @@ TUTTI_BEGIN_DECLS
 typedef struct tutti_recipe tutti_recipe;
 
 enum tutti_run_order { TUTTI_ORDER_TRIAL, TUTTI_ORDER_COMPLETION };
+enum tutti_run_weights { TUTTI_WEIGHTS_OF_ALL, TUTTI_WEIGHTS_OF_MEMBERS };
 enum tutti_run_unfinished { TUTTI_UNFINISHED_LEAVE, TUTTI_UNFINISHED_STOP };
 enum tutti_run_objective { TUTTI_OBJECTIVE_KEPT /* of the weights that are kept */, TUTTI_OBJECTIVE_LAST_EPOCH };
 
@@ -39,6 +40,7 @@ struct tutti_run_config {
   int unfinished;          /* enum tutti_run_unfinished: trainings under way when the time is over */
   double map_inputs;       /* MiB of inputs from which on workers map what the manager has read */
   bool time_predictions;   /* measure what predictions of each trial take */
+  int weights_of;          /* enum tutti_run_weights: whose weights stay when the run has ended */
 };
 
 /* The table of [run]; those of [data] and [head] are in data.h, that of [evaluation] in evaluate.h. Static. */

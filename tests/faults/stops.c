@@ -1,5 +1,6 @@
 /* stops.c - loaded before a program (LD_PRELOAD), it kills it before its TUTTI_TEST_STOP-th change of a file below the
-   folder TUTTI_TEST_ROOT, from 1: making, writing, syncing, renaming or removing. */
+   folder TUTTI_TEST_ROOT, from 1: making, writing, syncing, renaming or removing. Workers that it starts are left
+   alone. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -26,10 +27,21 @@ static bool is_watched_descriptor(int descriptor) {
   return is_watched(path);
 }
 
+/* Was this process started as `tutti worker`? */
+static bool is_worker(void) {
+  char line[4096] = "";
+  FILE *file = fopen("/proc/self/cmdline", "re");
+  size_t count = file ? fread(line, 1, sizeof line - 1, file) : 0;
+  if (file)
+    (void)fclose(file);
+  size_t first = strlen(line) + 1;
+  return first < count && strcmp(line + first, "worker") == 0;
+}
+
 static void count(bool watched) {
   static long changes;
   const char *stop = getenv("TUTTI_TEST_STOP");
-  if (watched && stop && ++changes == atol(stop))
+  if (watched && stop && ++changes == atol(stop) && !is_worker())
     (void)raise(SIGKILL);
 }
 

@@ -1,0 +1,158 @@
+#!/bin/bash
+# run.weights_of = members: when a run has ended, the weights of its members alone are there. Nothing else differs, whatever is
+# done with the run; a longer run trains those members again whose weights were removed, to the same bits.
+. "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
+. "$TUTTI_TEST_SRCDIR/tests/cli/recipes.sh"
+find_numpy
+make_table
+members=(--set run.weights_of=members)
+# same FILE FILE WHAT
+same() {
+  checks=$((checks + 1))
+  cmp -s "$1" "$2" || complain "expected the same $3 ($1, $2)"
+}
+members_of() { "$python" -c 'import json, sys; print(*sorted(m["trial"] for m in json.load(open(sys.argv[1]))["members"]))' "$1/ensemble.json"; }
+# only_members RUN: the weights of its members are there, and no others.
+only_members() {
+  local found='' path
+  for path in "$1"/trials/*/weights.safetensors; do found="$found $((10#$(basename "$(dirname "$path")")))"; done
+  checks=$((checks + 1))
+  [ "$found" = " $(members_of "$1")" ] || complain "expected the weights of the members $(members_of "$1"); found those of$found"
+}
+# like RUN WHOLE: its result, its files but for weights, and its predictions are those of a run that kept all.
+like() {
+  local path file
+  for path in "$2"/trials/*/*; do
+    file=${path#"$2"/}
+    if [ -e "$1/$file" ] || [[ $file != *.safetensors ]]; then same "$1/$file" "$path" file; fi
+  done
+  for file in ensemble.json summary.json; do same "$1/$file" "$2/$file" file; done
+  for file in "$1" "$2"; do
+    tutti predict "$file" table.csv
+    expect_code 0
+    cp out "predicted-$(basename "$file")"
+  done
+  same "predicted-$(basename "$1")" "predicted-$(basename "$2")" predictions
+}
+
+# A seed with which the ensemble of a longer run has an old model as a new member.
+regression_recipe | sed 's/^plugin = forward/plugin = forward-diverse/; s/^split = .*/&\nsplit_seed = 7/' >any.ini
+for seed in 1 2 3 4 5 6 7 8 9 10 none; do
+  sed "s/seed = .*/seed = $seed/" any.ini >small.ini
+  rm -rf long
+  tutti run small.ini --quiet --out long --set run.budget=12
+  expect_code 0
+  tutti curve long --budgets 6,12 --json
+  "$python" - <<'PY' && break
+import json, sys
+short, long = ({m["trial"] for m in point["ensemble"]} for point in json.load(open("out")))
+sys.exit(not {trial for trial in long - short if trial < 6})
+PY
+done
+tutti run small.ini --quiet --out short
+expect_code 0
+
+# --- removed, and all else as it was ---
+tutti run small.ini --quiet --out run "${members[@]}"
+expect_code 0
+only_members run
+like run short
+tutti run small.ini --out run --resume "${members[@]}"
+expect_code 0
+expect_not_in err "trained again"
+only_members run
+like run short
+for unit in bytes flops; do
+  for which in run short; do
+    tutti curve $which --costs $unit --json
+    expect_code 0
+    cp out $which-$unit
+  done
+  same run-$unit short-$unit "costs in $unit"
+done
+tutti report run --to run.html
+expect_code 0
+tutti evaluate run
+expect_code 0
+# A run that kept all can be thinned out later, and one that is thinned out goes on as it is.
+cp -r short thinned
+tutti run small.ini --quiet --out thinned --resume "${members[@]}"
+expect_code 0
+only_members thinned
+tutti run small.ini --out thinned --resume
+expect_code 0
+expect_not_in err "trained again"
+only_members thinned
+like thinned short
+
+# --- other ensembles ---
+tutti select run --set selector.plugin=all
+expect_code 0
+expect_out "Ensemble of 6"
+tutti select run --keep --set selector.plugin=all
+expect_code 2
+expect_err "would be a member, and its weights were removed" "run.weights_of"
+like run short
+tutti select run --keep --set selector.size=1
+expect_code 0
+tutti predict run table.csv
+expect_code 0
+tutti run small.ini --quiet --out run --resume "${members[@]}"
+expect_code 0
+only_members run
+like run short
+"$python" -c 'import json; e = json.load(open("short/ensemble.json")); e["members"] = [{"trial": t, "weight": 1 / 6} for t in range(6)]; json.dump(e, open("all.json", "w"))'
+tutti predict run table.csv --ensemble all.json
+expect_code 2
+expect_err "weights.safetensors was removed when the run ended" "run.weights_of = members"
+regression_recipe | sed 's/^seed = .*/seed = 77/; s/^split = .*/&\nsplit_seed = '"$seed"/ >other.ini
+tutti run other.ini --quiet --out other
+expect_code 0
+tutti select run other --set selector.plugin=all --out both
+expect_code 2
+expect_err "its weights were removed"
+expect_absent both
+
+# --- torn files ---
+cp -r run torn
+for trial in torn/trials/*; do truncate -s 100 "$trial/validation.npy"; done
+rm "torn/trials/$(printf %06d "$(members_of torn | cut -d' ' -f1)")/weights.safetensors"
+tutti run small.ini --out torn --resume "${members[@]}"
+expect_code 0
+expect_err "trial 0 is trained again" "trial 5 is trained again"
+only_members torn
+like torn short
+
+# --- a longer run ---
+checks=$((checks + 1))
+[ "$seed" != none ] || complain "expected a seed with which a longer run takes an old model in"
+tutti run small.ini --out run --resume --set run.budget=12 "${members[@]}"
+expect_code 0
+expect_err "have no weights any more; they are trained again"
+only_members run
+like run long
+tutti run small.ini --out run --resume --set run.budget=12 "${members[@]}"
+expect_code 0
+expect_not_in err "trained again"
+only_members run
+like run long
+
+# --- who needs the weights of others ---
+tutti ablate small.ini --swap selector.size=2,3 --seeds 1 --out refused "${members[@]}"
+expect_code 2
+expect_err "share a search" "run.weights_of"
+tutti ablate small.ini --swap selector.size=2,3 --seeds 1 --out ablation
+expect_code 0
+for run in ablation/runs/*; do [ -L "$run/trials" ] && shares=$(basename "$run") || owner=$(basename "$run"); done
+for run in "$owner" "$shares"; do
+  tutti run "ablation/recipes/$run.ini" --out "ablation/runs/$run" --resume "${members[@]}"
+  expect_code 0
+  expect_err "shares its trials with other runs, so all weights stay"
+done
+checks=$((checks + 1))
+[ "$(find "ablation/runs/$owner/trials/" -name weights.safetensors | wc -l)" = 6 ] || complain "expected the weights of all"
+regression_recipe | sed 's/^plugin = nes-rs/plugin = ea\nwarm_start = yes/; s/^plugin = mlp/plugin = dense-skip/' >warm.ini
+tutti validate warm.ini "${members[@]}"
+expect_code 2
+expect_err "builder.warm_start" "run.weights_of = members"
+finish
