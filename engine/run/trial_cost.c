@@ -52,10 +52,12 @@ static enum tutti_status flops_of_model(tutti_context *context, const struct cos
 
 /* --- time --- */
 
-/* Seconds that the process has kept processors busy: other processes, which may keep it waiting, do not count. */
+/* Seconds that this thread has kept a processor busy: other processes, which may keep it waiting, do not count. Whoever
+   trains has one thread. The clock of all threads of a process is coarse where its processor time is limited (ulimit
+   -t): it goes on by ticks of milliseconds. */
 static double processor_clock(void) {
   struct timespec now;
-  (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 

@@ -49,6 +49,13 @@ checks=$((checks + 1))
 [ "$("$python" -c 'import json; print(*[m["trial"] for m in json.load(open("out"))["members"]])')" = \
   "$(awk -F'|' -v least="$least" '$2 == least {print $1}' timed.times)" ] || complain "expected the fastest model alone"
 
+# The clock that is read is a fine one also where processor time is limited.
+(ulimit -t 600 && exec "$TUTTI_PROGRAM" run small.ini --quiet --out limited >out 2>err)
+code=$?
+expect_code 0
+checks=$((checks + 1))
+[ "$(times limited | awk -F'|' '$2 > 0' | wc -l)" = 12 ] || complain "expected 12 times above 0 with a limit on processor time"
+
 # --- of folds, the models together; of trials whose weights are not kept, too ---
 tutti run small.ini --quiet --out folds --set data.folds=4 --set run.budget=3 --set run.keep_weights=no
 expect_code 0
