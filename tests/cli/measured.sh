@@ -49,8 +49,17 @@ checks=$((checks + 1))
 [ "$("$python" -c 'import json; print(*[m["trial"] for m in json.load(open("out"))["members"]])')" = \
   "$(awk -F'|' -v least="$least" '$2 == least {print $1}' timed.times)" ] || complain "expected the fastest model alone"
 
+# They are of one row: twenty times as many rows to predict take no longer each.
+{ head -1 table.csv && for i in {1..20}; do tail -n +2 table.csv; done; } >large.csv
+tutti run small.ini --quiet --out large --set data.path=large.csv
+expect_code 0
+middle_of() { times "$1" | awk -F'|' '{print $2}' | sort -g | sed -n 6p; }
+checks=$((checks + 1))
+awk -v large="$(middle_of large)" -v small="$(middle_of timed)" 'BEGIN { exit !(large < 3 * small) }' ||
+  complain "expected times of one row, not of all: $(middle_of large) of 480 rows, $(middle_of timed) of 24"
 # The clock that is read is a fine one also where processor time is limited.
-(ulimit -t 600 && exec "$TUTTI_PROGRAM" run small.ini --quiet --out limited >out 2>err)
+what="tutti run, with a limit on processor time"
+(ulimit -S -t 60 && exec "$TUTTI_PROGRAM" run small.ini --quiet --out limited >out 2>err)
 code=$?
 expect_code 0
 checks=$((checks + 1))
