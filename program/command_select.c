@@ -47,13 +47,14 @@ static const struct command_option select_options[] = {
     {"set", 's', OPTION_TEXTS, "SECTION.KEY=VALUE",
      "Another selector, as in selector.plugin=top-m, another calibrator, as in calibrator.plugin=temperature, other "
      "parameters of these, or other choices of metrics, as in "
-     "evaluation.bins=10 (not with --keep: the summary has the recipe's metrics); may be repeated.",
+     "evaluation.bins=10 (not with --keep: the summary has the recipe's metrics; but evaluation.folds, which judges a "
+     "calibrator); may be repeated.",
      .offset = offsetof(struct select_options, set)},
     {"split", 'p', OPTION_TEXT, "SPLIT", "Choose on the rows of this split, as in validation-5 (default: validation).",
      .offset = offsetof(struct select_options, split)},
     {"keep", 'k', OPTION_FLAG, NULL,
      "Make it the run's ensemble (ensemble.json, summary.json), with those that are chosen on each shift; --set may "
-     "change the selector and the calibrator alone.",
+     "change the selector, the calibrator and evaluation.folds alone.",
      .offset = offsetof(struct select_options, keep)},
     {"out", 'o', OPTION_TEXT, "DIR",
      "Keep the ensemble of several runs in this new directory, with copies of the runs, so that it needs no other: a "

@@ -226,6 +226,7 @@ static const char *places_of(const tutti_recipe *recipe, const struct recipe_ent
   } known[] = {
       {"selector", "tutti run, tutti ablate, tutti select, and tutti curve"},
       {"calibrator", "tutti run, tutti ablate, and tutti select"},
+      {"evaluation.folds", "tutti run, tutti ablate, and tutti select"},
       {"evaluation", "tutti run, tutti ablate, tutti select without --keep, tutti curve, and tutti evaluate"},
       {"space", "tutti run, tutti ablate, and tutti distance"},
       {"run.plugin_path", "tutti run, tutti ablate, tutti select, tutti curve, and tutti distance"},

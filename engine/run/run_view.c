@@ -128,7 +128,7 @@ out:
 /* What select, curve, keep and evaluate read of the recipe; other overrides are refused. */
 static const char *const select_reads[] = {"selector", "calibrator", "evaluation", "run.plugin_path", NULL};
 static const char *const curve_reads[] = {"selector", "evaluation", "run.plugin_path", NULL};
-static const char *const keep_reads[] = {"selector", "calibrator", "run.plugin_path", NULL};
+static const char *const keep_reads[] = {"selector", "calibrator", "evaluation.folds", "run.plugin_path", NULL};
 static const char *const evaluate_reads[] = {"evaluation", NULL};
 
 /* The run's recipe with overrides, of which only what reads[] names may be overridden. */
@@ -141,6 +141,14 @@ static enum tutti_status load_overridden(tutti_context *context, const tutti_vie
   tutti_free(path);
   TUTTI_TRY(context, status);
   return tutti_recipe_refuse_unread(context, *recipe, reads);
+}
+
+/* Does the command fit a calibrator? */
+static bool fits_calibrator(const char *const *reads, const tutti_host *host) {
+  const char *calibrator = tutti_host_plugin(host, "calibrator");
+  while (*reads && strcmp(*reads, "calibrator") != 0)
+    reads++;
+  return *reads && calibrator && strcmp(calibrator, "none") != 0;
 }
 
 /* Refuse overrides of [evaluation] that would change nothing for this task. */
@@ -182,8 +190,7 @@ static enum tutti_status begin_trying(tutti_context *context, tutti_view *view, 
   TUTTI_TRY(context, load_overridden(context, view, reads, count, overrides, &trying->recipe));
   TUTTI_TRY(context, tutti_recipe_assemble(context, trying->recipe, &trying->host));
   tutti_host_set_facts(trying->host, &view->experiment->facts);
-  const char *calibrator = tutti_host_plugin(trying->host, "calibrator");
-  TUTTI_TRY(context, refuse_idle(context, view, calibrator && strcmp(calibrator, "none") != 0, count, overrides));
+  TUTTI_TRY(context, refuse_idle(context, view, fits_calibrator(reads, trying->host), count, overrides));
   TUTTI_TRY(context, tutti_history_finished(context, &view->history, &trying->trials, &finished));
   trying->choice = (struct tutti_choice){.source = &view->pool,
                                          .host = trying->host,

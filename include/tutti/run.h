@@ -121,7 +121,7 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_view_select(tutti_context *con
                                                               const char *const *overrides, char **ensemble);
 /* The same, kept as the run's: ensemble.json and summary.json are written anew, with the ensembles that this selector
    chooses on each shift; *summary is the text of the latter. Metrics are as the recipe says: overrides are of the
-   selector alone. TUTTI_ERROR_BUSY: a manager is at work in the directory. */
+   selector, of the calibrator and of evaluation.folds, which judges it, alone. TUTTI_ERROR_BUSY: a manager is at work in the directory. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_view_keep(tutti_context *context, tutti_view *view, const char *split,
                                                             size_t count, const char *const *overrides, char **summary);
 /* The same for the pool of tutti_view_open_all, kept in a new directory: the runs are copied there (files are linked where the

@@ -148,6 +148,21 @@ expect_err "calibrator isotonic: the ensemble stays as it is"
 tutti select runs/classes --set calibrator.plugin=isotonic --set calibrator.rows_per_class=2 --set evaluation.folds=30
 expect_code 0
 expect_out "it needs 60 rows to fit to, and there are 40"
+# The folds that judge a calibrator are a part of the choice: what select shows, --keep and --out keep.
+cp -r runs/classes kept
+for folds in 30 0; do
+  tutti select kept --set calibrator.plugin=isotonic --set calibrator.rows_per_class=2 --set evaluation.folds=$folds --keep
+  expect_code 0
+  tutti select kept again --set calibrator.plugin=isotonic --set calibrator.rows_per_class=2 --set evaluation.folds=$folds --out both$folds
+  expect_code 0
+done
+expect_in both30/ensemble.json "it needs 60 rows to fit to, and there are 40"
+expect_not_in both0/ensemble.json refused
+expect_in kept/ensemble.json '"fit"'
+expect_not_in kept/ensemble.json refused
+tutti curve runs/classes --set evaluation.folds=0 # which compares ensembles without calibrators
+expect_code 2
+expect_err "[evaluation] folds needs a calibrator that is fitted, and there is none here"
 tutti select runs/classes --set calibrator.plugin=temperature --set selector.plugin=agnostic-bayes --set selector.combination=vote --json
 expect_code 0
 expect_err "the ensemble votes: it has shares of votes, and no probabilities to calibrate"

@@ -139,7 +139,7 @@ for key in bins=3 folds=2; do
 done
 tutti select runs/small --keep --set evaluation.level=0.5
 expect_code 2
-expect_err "--set evaluation.level" "expected a key of [selector], [calibrator] or run.plugin_path" \
+expect_err "--set evaluation.level" "expected a key of [selector], [calibrator], evaluation.folds or run.plugin_path" \
   "[evaluation] level acts in tutti run, tutti ablate, tutti select without --keep, tutti curve, and tutti evaluate"
 tutti evaluate runs/small --set selector.size=1
 expect_code 2
