@@ -123,8 +123,15 @@ class Model:
 
     @property
     def classes(self):
-        """The classes, as in scikit-learn's `classes_`; None for regression."""
+        """The classes, in the order of the columns of `predict_proba`; None for regression."""
         return numpy.asarray(self.outputs) if self.kind == "classification" else None
+
+    @property
+    def classes_(self):
+        """`classes`, by scikit-learn's name; as there, a regression has no such attribute."""
+        if self.kind != "classification":
+            raise AttributeError("classes_: this is a regression")
+        return self.classes
 
     def forecast(self, X, level=None, quantiles=(), uncalibrated=False, tolerant=False):
         """Predict rows, with their uncertainty: a Forecast.
@@ -155,7 +162,7 @@ class Model:
         return (forecast.mean, forecast.total) if return_std else forecast.mean
 
     def predict_proba(self, X):
-        """Probabilities [rows, classes], in the order of `classes`."""
+        """Probabilities [rows, classes], in the order of `classes_`."""
         if self.kind != "classification":
             raise UsageError("predict_proba: this is a regression; use predict or forecast", "usage")
         return self.forecast(X).probabilities

@@ -134,7 +134,13 @@ class Predictions(unittest.TestCase):
         classes = tutti.Model("classes")
         probabilities = classes.predict_proba(columns)
         numpy.testing.assert_allclose(probabilities.sum(axis=1), 1, atol=1e-6)
-        self.assertEqual(list(classes.predict(columns)), list(classes.classes[probabilities.argmax(axis=1)]))
+        self.assertEqual(list(classes.predict(columns)), list(classes.classes_[probabilities.argmax(axis=1)]))
+        # Each column is that of the class which classes_ names there, as the program predicts it.
+        wanted = predicted("classes")
+        for name, column in zip(classes.classes_, probabilities.T, strict=True):
+            numpy.testing.assert_allclose(column, wanted[f"p_{name}"], rtol=6e-9)
+        self.assertGreater(len(set(probabilities[0])), 1)
+        self.assertFalse(hasattr(model, "classes_"))
         right = (classes.predict(columns) == columns["kind"]).mean()
         self.assertEqual(classes.score(columns, columns["kind"]), right)
         self.assertEqual(tutti.Model("two").predict(columns).shape, (len(mean), 2))
