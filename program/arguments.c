@@ -110,7 +110,8 @@ static void take_operand(const struct argp_state *state, struct parsing *parsing
     return;
   }
   if (wanted->hint)
-    argp_error(state, "expected at most %zu arguments: %s", wanted->most, wanted->hint);
+    argp_error(state, "expected at most %zu %s: %s", wanted->most, tutti_plural(wanted->most, "argument", "arguments"),
+               wanted->hint);
   quote_all(parsing->operands, value, found, sizeof found);
   if (wanted->most == 0)
     argp_error(state, "expected options alone, found %s", found);

@@ -25,8 +25,8 @@ static void show_progress(void *argument, const struct tutti_ablation_progress *
     print_harmless(stderr, "  %s was finished before\n", progress->cell);
     break;
   case TUTTI_ABLATION_STARTED:
-    print_harmless(stderr, "  %s begins, with %lld worker%s\n", progress->cell, (long long)progress->workers,
-                   progress->workers == 1 ? "" : "s");
+    print_harmless(stderr, "  %s begins, with %lld %s\n", progress->cell, (long long)progress->workers,
+                   tutti_plural((size_t)progress->workers, "worker", "workers"));
     break;
   case TUTTI_ABLATION_FINISHED:
     print_harmless(stderr, "  %s is finished after %.1f s\n", progress->cell, progress->seconds);
@@ -58,9 +58,10 @@ static void show_cells(const json_t *ablation, const char *state, const char *he
 }
 
 static void show_waiting(const json_t *root, const void *options, FILE *out) {
+  const size_t cells = json_array_size(json_object_get(root, "cells"));
   (void)options;
-  (void)fprintf(out, "All %zu cells are valid: nothing was trained or written.\n\n",
-                json_array_size(json_object_get(root, "cells")));
+  (void)fprintf(out, "%s %zu %s valid: nothing was trained or written.\n\n", tutti_plural(cells, "The", "All"), cells,
+                tutti_plural(cells, "cell is", "cells are"));
   show_cells(root, "waiting", "", out);
 }
 

@@ -156,8 +156,9 @@ static void show_machine(const json_t *facts) {
   size_t index;
   json_t *plugin;
   print_harmless(stdout, "tutti      %s (%s)\n", text_of(facts, "version"), text_of(facts, "build"));
-  print_harmless(stdout, "processor  %s; %lld cores, vectors: %s\n", text_of(processor, "name"),
-                 count_of(processor, "cores"), text_of(processor, "vectors"));
+  print_harmless(stdout, "processor  %s; %lld %s, vectors: %s\n", text_of(processor, "name"),
+                 count_of(processor, "cores"), tutti_plural((size_t)count_of(processor, "cores"), "core", "cores"),
+                 text_of(processor, "vectors"));
   print_harmless(stdout, "memory     %lld MiB, %lld free\n", count_of(memory, "total_mib"),
                  count_of(memory, "free_mib"));
   show_blas(json_object_get(facts, "blas"));

@@ -45,7 +45,7 @@ static int run_report(tutti_context *context, const struct texts *operands, cons
   if (printed)
     return EXIT_DONE;
   begin_output();
-  print_harmless(stdout, "%s: %zu run%s\n", path, report.runs, report.runs == 1 ? "" : "s");
+  print_harmless(stdout, "%s: %zu %s\n", path, report.runs, tutti_plural(report.runs, "run", "runs"));
   return finish_output();
 }
 

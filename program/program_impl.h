@@ -6,6 +6,7 @@
 
 #include <jansson.h>
 #include <stdio.h>
+#include <tutti/names.h>
 #include <tutti/run.h>
 #include <tutti/tutti.h>
 

@@ -69,8 +69,9 @@ static void show_calibration(const json_t *calibration, FILE *out) {
   json_t *value;
   if (!json_is_object(calibration))
     return;
-  (void)fprintf(out, "\ncalibrator  %s, on %lld %s rows", text_of(calibration, "calibrator"),
-                (long long)json_integer_value(json_object_get(calibration, "rows")), text_of(calibration, "split"));
+  const long long rows = (long long)json_integer_value(json_object_get(calibration, "rows"));
+  (void)fprintf(out, "\ncalibrator  %s, on %lld %s %s", text_of(calibration, "calibrator"), rows,
+                text_of(calibration, "split"), tutti_plural((size_t)rows, "row", "rows"));
   if (refused)
     (void)fprintf(out, ": the ensemble stays as it is\n            %s", refused);
   else if (json_object_get(calibration, "measure"))
@@ -510,7 +511,8 @@ static void show_failures(const json_t *failures, FILE *out) {
   json_t *failure;
   json_array_foreach(failures, index, failure) {
     if (index == SHOWN) {
-      (void)fprintf(out, "            and %zu other reasons\n", json_array_size(failures) - SHOWN);
+      (void)fprintf(out, "            and %zu other %s\n", json_array_size(failures) - SHOWN,
+                    tutti_plural(json_array_size(failures) - SHOWN, "reason", "reasons"));
       return;
     }
     long long others = (long long)json_integer_value(json_object_get(failure, "others"));
@@ -525,9 +527,11 @@ static void show_failures(const json_t *failures, FILE *out) {
 /* A search that proposes what it has tried says that it has run dry; deep ensembles do nothing else. */
 static void show_repeats(const json_t *status, FILE *out) {
   long long repeats = json_integer_value(json_object_get(status, "repeats"));
+  long long asked = json_integer_value(json_object_get(status, "asked"));
   if (repeats > 0)
-    (void)fprintf(out, "repeats     %lld of %lld proposals had been made before, but for their seeds\n", repeats,
-                  (long long)json_integer_value(json_object_get(status, "asked")));
+    (void)fprintf(out, "repeats     %lld of %lld %s had been made before, but for %s\n", repeats, asked,
+                  tutti_plural((size_t)asked, "proposal", "proposals"),
+                  tutti_plural((size_t)repeats, "its seed", "their seeds"));
 }
 
 void show_watched(const json_t *status, FILE *out) {
@@ -548,8 +552,8 @@ static void show_state(const json_t *status, FILE *out) {
   (void)fprintf(out, "\nstate       %s; %lld asked for, %.1f s of training in all\n",
                 running ? "running" : "not running", asked, number_of(status, "training_seconds"));
   if (!running && done < asked && !json_is_object(json_object_get(status, "ensemble")))
-    (void)fprintf(out, "            %lld of them have no result; to go on: tutti run %s/recipe.ini --out %s --resume\n",
-                  asked - done, directory, directory);
+    (void)fprintf(out, "            %lld of them %s no result; to go on: tutti run %s/recipe.ini --out %s --resume\n",
+                  asked - done, tutti_plural((size_t)(asked - done), "has", "have"), directory, directory);
 }
 
 /* The last trials that have a result: what the others are at is told of workers. */

@@ -22,9 +22,9 @@ static void list_cells(const json_t *status, const char *state, FILE *out) {
     if (*text_of(cell, "reason"))
       (void)fprintf(out, ": %s", text_of(cell, "reason"));
     else if (budget > 0)
-      (void)fprintf(out, ": %lld of %lld trials", trials, budget);
+      (void)fprintf(out, ": %lld of %lld %s", trials, budget, tutti_plural((size_t)budget, "trial", "trials"));
     else if (trials > 0)
-      (void)fprintf(out, ": %lld trials", trials);
+      (void)fprintf(out, ": %lld %s", trials, tutti_plural((size_t)trials, "trial", "trials"));
     (void)fputc('\n', out);
     if (json_object_get(cell, "status"))
       show_watched(json_object_get(cell, "status"), out);

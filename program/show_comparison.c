@@ -200,9 +200,9 @@ static void show_duels(const json_t *comparison, const json_t *metric, FILE *out
   long long ranked = count_of(json_array_get(placings, 0), "ranked");
   (void)fprintf(
       out,
-      "\n%s (%s is better): mean rank over %lld block%s, expected rank (ties take the worst of their places); share "
+      "\n%s (%s is better): mean rank over %lld %s, expected rank (ties take the worst of their places); share "
       "of blocks won (one-sided sign test: * p <= .1, ** p <= .05); p of the two-sided sign test\n\n",
-      text_of(metric, "name"), text_of(metric, "better"), ranked, ranked == 1 ? "" : "s");
+      text_of(metric, "name"), text_of(metric, "better"), ranked, tutti_plural((size_t)ranked, "block", "blocks"));
   (void)fprintf(out, "  %-3s %8s %8s  |", "", "rank", "expected");
   for (size_t v = 0; v < variants; v++)
     (void)fprintf(out, " %6s  ", letter(v, name));
@@ -375,9 +375,10 @@ static void show_counts(const json_t *comparison, FILE *out) {
          variants = json_array_size(json_object_get(comparison, "variants")),
          data_sets = json_array_size(json_object_get(comparison, "data_sets")),
          blocks = json_array_size(json_object_get(comparison, "blocks"));
-  (void)fprintf(out, "%zu run%s: %zu variant%s, %zu data set%s, %zu block%s (a data set and a seed); %s rows\n\n", runs,
-                runs == 1 ? "" : "s", variants, variants == 1 ? "" : "s", data_sets, data_sets == 1 ? "" : "s", blocks,
-                blocks == 1 ? "" : "s", text_of(comparison, "split"));
+  (void)fprintf(out, "%zu %s: %zu %s, %zu data %s, %zu %s (a data set and a seed); %s rows\n\n", runs,
+                tutti_plural(runs, "run", "runs"), variants, tutti_plural(variants, "variant", "variants"), data_sets,
+                tutti_plural(data_sets, "set", "sets"), blocks, tutti_plural(blocks, "block", "blocks"),
+                text_of(comparison, "split"));
 }
 
 static void show_left_out(const json_t *comparison, FILE *out) {

@@ -39,5 +39,6 @@ void show_fit(const json_t *summary, FILE *out) {
                 "95 % interval");
   show_metrics(json_object_get(split, "metrics"), out);
   (void)fprintf(out, "\nOver %lld %s. nll-common has one c for all of them, %.4g. NLLs count the constant 0.919.\n",
-                finished, finished == 1 ? "repeat" : "repeats", number_in(json_object_get(fit, "c_common")));
+                finished, tutti_plural((size_t)finished, "repeat", "repeats"),
+                number_in(json_object_get(fit, "c_common")));
 }

@@ -75,13 +75,13 @@ static void show_column(const json_t *column, FILE *out) {
 
 void show_profile(const json_t *profile, FILE *out) {
   json_t *columns = json_object_get(profile, "columns"), *warnings = json_object_get(profile, "warnings"), *item;
+  const long long rows = (long long)json_integer_value(json_object_get(profile, "rows"));
   size_t i, count = json_array_size(columns);
   if (!columns)
     return;
-  (void)fprintf(out, "%s: %lld rows, %zu columns\n\n  %-*s  %-7s  %-17s %7s  values\n",
-                json_string_value(json_object_get(profile, "origin")),
-                (long long)json_integer_value(json_object_get(profile, "rows")), count, NAME_WIDTH, "column", "role",
-                "content", "missing");
+  (void)fprintf(out, "%s: %lld %s, %zu %s\n\n  %-*s  %-7s  %-17s %7s  values\n",
+                json_string_value(json_object_get(profile, "origin")), rows, tutti_plural((size_t)rows, "row", "rows"),
+                count, tutti_plural(count, "column", "columns"), NAME_WIDTH, "column", "role", "content", "missing");
   for (i = 0; i < count && i < MOST_COLUMNS; i++)
     show_column(json_array_get(columns, i), out);
   if (count > MOST_COLUMNS)

@@ -1,6 +1,7 @@
 /* growth.c - ensembles that grow model by model. */
 #include <tutti/growth.h>
 
+#include <tutti/names.h>
 #include <tutti/sized.h>
 #include "core/network/task_impl.h"
 
@@ -127,8 +128,8 @@ static enum tutti_status choose_loss(tutti_context *context, tutti_growth *growt
   if (some)
     return TUTTI_OK;
   return TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC,
-                    "none of the %zu models has a %s that is a number: nothing to choose from", growth->pool->models,
-                    tutti_loss_names()[growth->minimised]);
+                    "none of the %zu %s has a %s that is a number: nothing to choose from", growth->pool->models,
+                    tutti_plural(growth->pool->models, "model", "models"), tutti_loss_names()[growth->minimised]);
 }
 
 enum tutti_status tutti_growth_create(tutti_context *context, const struct tutti_growth_options *options,

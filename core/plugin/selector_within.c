@@ -1,4 +1,5 @@
 /* selector_within.c - ensembles that may cost only so much, chosen by any selector. */
+#include <tutti/names.h>
 #include <tutti/selector.h>
 
 #include <math.h>
@@ -104,13 +105,14 @@ static enum tutti_status nothing_cheap(tutti_context *context, const struct chea
   double least = INFINITY;
   for (size_t k = 0; k < cheaper->of->models; k++)
     least = fmin(least, tutti_pool_cost(cheaper->of, cheaper->limit.cost, k));
+  const size_t models = cheaper->of->models;
   const char *name = tutti_cost_names[cheaper->limit.cost];
   if (isinf(least))
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "the cost of none of the %zu models is known in %s: %s",
-                      cheaper->of->models, name, tutti_cost_unknown(cheaper->limit.cost));
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "the cost of none of the %zu %s is known in %s: %s", models,
+                      tutti_plural(models, "model", "models"), name, tutti_cost_unknown(cheaper->limit.cost));
   return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                    "expected a limit of at least %.17g %s, the cost of the cheapest of %zu models; found %.17g", least,
-                    name, cheaper->of->models, cheaper->limit.most);
+                    "expected a limit of at least %.17g %s, the cost of the cheapest of %zu %s; found %.17g", least,
+                    name, models, tutti_plural(models, "model", "models"), cheaper->limit.most);
 }
 
 /* Add what was chosen to the caller's ensemble, and why others were not. */

@@ -6,6 +6,7 @@
 #include "loading_impl.h"
 
 #include <tutti/data.h>
+#include <tutti/names.h>
 
 /* Is what should name the columns a row of numbers? Empty cells have names of their own. */
 static bool has_number_names(const tutti_rows *table) {
@@ -27,14 +28,15 @@ static enum tutti_status match_names(tutti_context *context, struct tutti_encodi
       continue;
     if (has_number_names(table) && tutti_cell_read(name, &number) != TUTTI_CELL_NUMBER)
       return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                        "%s: expected a header with the %zu input columns of the training data, as '%s'; found numbers "
+                        "%s: expected a header with the %zu input %s of the training data, as '%s'; found numbers "
                         "in the first line: put the header above it",
-                        tutti_rows_origin(table), encoding->inputs, name);
+                        tutti_rows_origin(table), encoding->inputs, tutti_plural(encoding->inputs, "column", "columns"),
+                        name);
     const char *closest = tutti_closest_name(name, tutti_rows_columns(table), tutti_rows_names(table));
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                      "%s: expected a header with the %zu input columns of the training data; there is no '%s'%s%s%s",
-                      tutti_rows_origin(table), encoding->inputs, name, closest ? "; is it '" : "",
-                      closest ? closest : "", closest ? "'?" : "");
+                      "%s: expected a header with the %zu input %s of the training data; there is no '%s'%s%s%s",
+                      tutti_rows_origin(table), encoding->inputs, tutti_plural(encoding->inputs, "column", "columns"),
+                      name, closest ? "; is it '" : "", closest ? closest : "", closest ? "'?" : "");
   }
   *targets = true;
   for (size_t t = 0; t < encoding->targets; t++) {
@@ -58,9 +60,10 @@ static enum tutti_status match_positions(tutti_context *context, struct tutti_en
   *targets = found == all;
   if (found != all && found != bare && found != encoding->inputs)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                      "%s: expected %zu columns as in the training data, %zu without the targets, or the %zu inputs "
+                      "%s: expected %zu columns as in the training data, %zu without the targets, or the %zu %s "
                       "alone; found %zu",
-                      tutti_rows_origin(table), all, bare, encoding->inputs, found);
+                      tutti_rows_origin(table), all, bare, encoding->inputs,
+                      tutti_plural(encoding->inputs, "input", "inputs"), found);
   for (size_t i = 0; i < encoding->inputs && !*targets; i++)
     encoding->input[i].position =
         found == bare ? encoding->input[i].position - targets_before(encoding, encoding->input[i].position) : i;
@@ -78,9 +81,10 @@ static bool all_have_targets(tutti_context *context, const struct tutti_encoding
     }
   if (without > 0)
     tutti_log(context, TUTTI_LOG_WARNING,
-              "%s: %zu of %zu rows, the first of them row %zu, have no target; they are predicted, and there are no "
+              "%s: %zu of %zu %s, the first of them row %zu, %s no target; %s predicted, and there are no "
               "metrics",
-              tutti_rows_origin(table), without, rows, first);
+              tutti_rows_origin(table), without, rows, tutti_plural(rows, "row", "rows"), first,
+              tutti_plural(without, "has", "have"), tutti_plural(without, "it is", "they are"));
   return without == 0;
 }
 

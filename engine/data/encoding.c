@@ -1,6 +1,7 @@
 /* encoding.c - turns rows of a table into the numbers that networks take: scaled columns, one-hot categories. */
 #include <math.h>
 #include <string.h>
+#include <tutti/names.h>
 
 #include "cells_impl.h"
 #include "encoding_impl.h"
@@ -343,7 +344,8 @@ static enum tutti_status encode_readable(tutti_context *context, const struct tu
       TUTTI_TRY(context, tutti_alloc(context, split->rows, 1, &split->unread));
     split->unread[r] = 1;
     if (++*unread == split->rows) /* none is left to be predicted */
-      return tutti_error_prefix(context, status, "none of %zu rows can be read; the last: ", split->rows);
+      return tutti_error_prefix(context, status, "none of %zu %s can be read; the last: ", split->rows,
+                                tutti_plural(split->rows, "row", "rows"));
     memset(inputs, 0, encoding->features * sizeof *inputs);
     if (*unread <= TOLD)
       tutti_log(context, TUTTI_LOG_WARNING, "%s", tutti_error_message(context));
@@ -367,9 +369,9 @@ static void warn_of_missing(tutti_context *context, const struct tutti_encoding 
     if (missing > 0)
       tutti_log(
           context, TUTTI_LOG_WARNING,
-          "%s: column '%s' has no value in %zu of %zu rows, and each training row had one: the mean stands for it, and "
+          "%s: column '%s' has no value in %zu of %zu %s, and each training row had one: the mean stands for it, and "
           "predictions are less certain than they say",
-          tutti_rows_origin(table), column->name, missing, split->rows);
+          tutti_rows_origin(table), column->name, missing, split->rows, tutti_plural(split->rows, "row", "rows"));
   }
 }
 
@@ -399,9 +401,9 @@ static void warn_of_unlisted(tutti_context *context, const struct tutti_encoding
     size_t count = column->categories ? count_unlisted(column, table, split, &first) : 0;
     if (count > 0)
       tutti_log(context, TUTTI_LOG_WARNING,
-                "%s: column '%s' has a value in %zu of %zu rows that was rare or absent in training, as '%.60s': it "
+                "%s: column '%s' has a value in %zu of %zu %s that was rare or absent in training, as '%.60s': it "
                 "counts as 'other', and predictions may be less certain than they say",
-                tutti_rows_origin(table), column->name, count, split->rows,
+                tutti_rows_origin(table), column->name, count, split->rows, tutti_plural(split->rows, "row", "rows"),
                 tutti_category_of(table, first, column->position, buffer));
   }
 }
@@ -450,8 +452,8 @@ static enum tutti_status add_readable_targets(tutti_context *context, const stru
     tutti_log(context, TUTTI_LOG_WARNING, "%s: metrics are of the %zu of %zu rows with a target and a prediction",
               tutti_rows_origin(table), split->rows - without, split->rows);
   if (without == split->rows) {
-    tutti_log(context, TUTTI_LOG_WARNING, "%s: none of %zu rows has a target and a prediction: there are no metrics",
-              tutti_rows_origin(table), split->rows);
+    tutti_log(context, TUTTI_LOG_WARNING, "%s: none of %zu %s has a target and a prediction: there are no metrics",
+              tutti_rows_origin(table), split->rows, tutti_plural(split->rows, "row", "rows"));
     remove_targets(split);
     return TUTTI_OK;
   }
@@ -474,8 +476,9 @@ enum tutti_status tutti_encoding_split_new(tutti_context *context, const struct 
   warn_of_missing(context, encoding, table, split);
   warn_of_unlisted(context, encoding, table, split);
   if (unread > 0)
-    tutti_log(context, TUTTI_LOG_WARNING, "%s: %zu of %zu rows cannot be read; their predictions are left empty",
-              tutti_rows_origin(table), unread, count);
+    tutti_log(context, TUTTI_LOG_WARNING, "%s: %zu of %zu %s cannot be read; %s left empty", tutti_rows_origin(table),
+              unread, count, tutti_plural(count, "row", "rows"),
+              tutti_plural(unread, "its prediction is", "their predictions are"));
   if (targets)
     TUTTI_TRY_OUT(context, add_readable_targets(context, encoding, table, split));
   *out = split;

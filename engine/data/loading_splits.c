@@ -1,5 +1,6 @@
 /* loading_splits.c - divides the rows into the splits of training, validation and test. */
 #include <string.h>
+#include <tutti/names.h>
 
 #include "loading_impl.h"
 #include "core/plugin/split_impl.h"
@@ -66,8 +67,8 @@ static enum tutti_status partition(struct tutti_loading *loading, const struct t
   if (config->split.count < 2 || config->split.count > 3)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "data.split: expected shares of train, validation and test, as in 0.8 0.1 "
-                      "0.1; found %zu numbers",
-                      config->split.count);
+                      "0.1; found %zu %s",
+                      config->split.count, tutti_plural(config->split.count, "number", "numbers"));
   if (config->stratify == TUTTI_STRATIFY_YES && !loading->labels)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "data.stratify: only classes can be stratified, and the task is regression");
@@ -158,10 +159,10 @@ static enum tutti_status check_classes(struct tutti_loading *loading, const stru
   for (size_t c = 0; c < classes && status == TUTTI_OK; c++)
     if (!seen[c])
       status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                          "%s: class '%s' of '%s' is absent from the %zu training rows, so that it cannot be learned; "
+                          "%s: class '%s' of '%s' is absent from the %zu training %s, so that it cannot be learned; "
                           "change the split, or leave its rows out",
                           tutti_rows_origin(loading->rows), encoding->target[0].category[c], encoding->target[0].name,
-                          loading->counts[TUTTI_TRAIN]);
+                          loading->counts[TUTTI_TRAIN], tutti_plural(loading->counts[TUTTI_TRAIN], "row", "rows"));
 out:
   tutti_free(seen);
   return status;

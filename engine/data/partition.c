@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tutti/names.h>
 #include <tutti/random.h>
 
 #include "partition_impl.h"
@@ -322,8 +323,8 @@ static enum tutti_status keep_apart(tutti_context *context, const struct tutti_p
   if (kept > 0)
     return TUTTI_OK;
   return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                    "data.calibration: %g of the %zu training rows is none; give a larger share, or 0 to do without",
-                    partition->calibration, seen);
+                    "data.calibration: %g of the %zu training %s is none; give a larger share, or 0 to do without",
+                    partition->calibration, seen, tutti_plural(seen, "row", "rows"));
 }
 
 /* --- check --- */

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <tutti/names.h>
 
 #include "loading_impl.h"
 #include "profile_impl.h"
@@ -65,16 +66,16 @@ static void warn_of_missing(const struct tutti_data_config *config, const struct
   if (target && config->missing_target == TUTTI_MISSING_TARGET_ERROR && config->missing != TUTTI_MISSING_DROP)
     warn(warnings, column,
          "%zu of its values %s missing, which is an error; data.missing_target = drop leaves such rows out",
-         column->missing, column->missing == 1 ? "is" : "are");
+         column->missing, tutti_plural(column->missing, "is", "are"));
   else if (target || config->missing == TUTTI_MISSING_DROP)
     warn(warnings, column, "%zu of its values %s missing; such rows are left out", column->missing,
-         column->missing == 1 ? "is" : "are");
+         tutti_plural(column->missing, "is", "are"));
   else if (config->missing == TUTTI_MISSING_ERROR)
     warn(warnings, column,
          "%zu of its values %s missing, which is an error; data.missing = indicator fills them in and says where, "
          "%sdrop "
          "leaves these rows out",
-         column->missing, column->missing == 1 ? "is" : "are",
+         column->missing, tutti_plural(column->missing, "is", "are"),
          column->content == TUTTI_CONTENT_TEXTS ? "" : "mean fills them in, ");
 }
 
@@ -112,9 +113,10 @@ static bool warn_of_marks(const tutti_rows *table, size_t index, const struct tu
   bool mixed = column->content == TUTTI_CONTENT_MIXED, comma;
   if (mixed && column->texts > 1 && tutti_profile_mark(table, index, mark)) {
     warn(warnings, column,
-         "%zu of %zu values are '%s', the first in row %zu, and the others are numbers; if that says that the value "
+         "%zu of %zu values %s '%s', the first in row %zu, and the others are numbers; if that says that the value "
          "is missing, set data.missing_marks = %s; otherwise mend them; or if they are %s",
-         column->texts, column->texts + column->numbers, mark, column->first_text, mark,
+         column->texts, column->texts + column->numbers, tutti_plural(column->texts, "is", "are"), mark,
+         column->first_text, mark,
          column->role == ROLE_TARGET ? "the texts of classes: data.task = classification"
                                      : "categories: data.categorical");
     return true;
@@ -122,8 +124,8 @@ static bool warn_of_marks(const tutti_rows *table, size_t index, const struct tu
   if ((!mixed && column->content != TUTTI_CONTENT_TEXTS) || !tutti_profile_sign(table, index, mark, &comma) ||
       (!mixed && column->levels <= FEW && strpbrk(mark, letters)))
     return false;
-  warn(warnings, column, "%zu of %zu values are numbers but for '%s'; data.strip = %s reads them as such%s",
-       column->texts, column->texts + column->numbers, mark, mark,
+  warn(warnings, column, "%zu of %zu values %s but for '%s'; data.strip = %s reads them as such%s", column->texts,
+       column->texts + column->numbers, tutti_plural(column->texts, "is a number", "are numbers"), mark, mark,
        comma ? " (and data.decimal = comma, if commas separate the cells)" : "");
   return true;
 }
@@ -138,10 +140,11 @@ static void warn_of_content(const tutti_rows *table, size_t index, const struct 
   bool marked = warn_of_hidden(table, index, column, warnings);
   if (column->content == TUTTI_CONTENT_MIXED && !marked)
     warn(warnings, column,
-         "%zu of %zu values are no numbers, the first in row %zu: '%.60s'; mend them; or if numbers are written "
+         "%zu of %zu values %s, the first in row %zu: '%.60s'; mend %s; or if numbers are written "
          "otherwise, set data.decimal; or if they are %s",
-         column->texts, column->texts + column->numbers, column->first_text,
-         tutti_rows_text(table, column->first_text, index),
+         column->texts, column->texts + column->numbers, tutti_plural(column->texts, "is no number", "are no numbers"),
+         column->first_text, tutti_rows_text(table, column->first_text, index),
+         tutti_plural(column->texts, "it", "them"),
          column->role == ROLE_TARGET ? "the texts of classes: data.task = classification"
                                      : "categories: data.categorical");
   if (column->content == TUTTI_CONTENT_TEXTS && column->dates > column->texts - column->dates)
@@ -149,7 +152,8 @@ static void warn_of_content(const tutti_rows *table, size_t index, const struct 
          "%zu of %zu texts are dates, which is a mistake: the first that is none is in row %zu: '%.60s'", column->dates,
          column->texts, column->first_other, tutti_rows_text(table, column->first_other, index));
   if (column->infinite > 0)
-    warn(warnings, column, "values that are infinite, which is an error: %zu", column->infinite);
+    warn(warnings, column, "%zu %s infinite, which is an error", column->infinite,
+         tutti_plural(column->infinite, "value is", "values are"));
 }
 
 /* Is the name id, or does it end with a word that is: customer_id, CustomerID? */
@@ -202,10 +206,10 @@ static void warn_of_target(const struct tutti_data_config *config, const struct 
   bool texts = column->content == TUTTI_CONTENT_TEXTS;
   bool classes = config->task == TUTTI_TASK_AS_CLASSIFICATION || (texts && config->task == TUTTI_TASK_AUTO);
   if (classes && column->levels > 0 && column->rarest < FEW)
-    warn(warnings, column, "its rarest class has %zu row%s, which is little to learn and to judge by", column->rarest,
-         column->rarest == 1 ? "" : "s");
+    warn(warnings, column, "its rarest class has %zu %s, which is little to learn and to judge by", column->rarest,
+         tutti_plural(column->rarest, "row", "rows"));
   if (config->task == TUTTI_TASK_AUTO && column->content == TUTTI_CONTENT_NUMBERS && column->whole &&
-      column->levels <= CLASSES)
+      column->levels > 1 && column->levels <= CLASSES)
     warn(warnings, column,
          "its values are %zu whole numbers, and it is taken as a value to be estimated; if they are classes, set "
          "data.task = classification",
@@ -240,8 +244,8 @@ static bool has_dates(const json_t *columns) {
 static void warn_of_filled(const struct tutti_data_config *config, size_t columns, json_t *warnings) {
   char text[256];
   bool marks = config->missing == TUTTI_MISSING_INDICATOR;
-  (void)snprintf(text, sizeof text, "%zu input%s missing values: the mean of the column stands for them%s", columns,
-                 columns == 1 ? " has" : "s have",
+  (void)snprintf(text, sizeof text, "%zu %s missing values: the mean of the column stands for them%s", columns,
+                 tutti_plural(columns, "input has", "inputs have"),
                  marks ? ", one more input says where; of categories they are one, (missing)" : "");
   json_array_append_new(warnings, json_pack("{s:n, s:s}", "column", "text", text));
 }

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tutti/names.h>
 
 #include "cells_impl.h"
 #include "encoding_impl.h"
@@ -295,8 +296,8 @@ static enum tutti_status take_dates(tutti_context *context, const struct tutti_d
     return TUTTI_OK;
   if (others > 0)
     return tutti_cell_fail(context, table, first, column->position,
-                           "expected a date as in %zu other rows, found '%.60s'; mend it, or set data.dates = texts",
-                           dates, tutti_rows_text(table, first, column->position));
+                           "expected a date as in %zu other %s, found '%.60s'; mend it, or set data.dates = texts",
+                           dates, tutti_plural(dates, "row", "rows"), tutti_rows_text(table, first, column->position));
   column->cycles = config->dates == TUTTI_DATES_NUMBERS ? 0 : times ? TUTTI_CYCLES : TUTTI_CYCLE_DAY;
   return tutti_strdup(context, format, &column->date_format);
 }
@@ -329,9 +330,10 @@ static enum tutti_status take_input(tutti_context *context, const struct tutti_d
   if (census.texts > 0 && !column->date_format)
     return tutti_cell_fail(
         context, table, census.first_text, position,
-        "expected a number as in %zu other rows, found '%.60s'; if numbers are written otherwise, set data.decimal; if "
+        "expected a number as in %zu other %s, found '%.60s'; if numbers are written otherwise, set data.decimal; if "
         "the column holds categories, name it in data.categorical",
-        census.numbers, tutti_rows_text(table, census.first_text, position));
+        census.numbers, tutti_plural(census.numbers, "row", "rows"),
+        tutti_rows_text(table, census.first_text, position));
   if (census.numbers + census.texts == 0)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: column '%s' has no values at all; name it in data.ignore",
                       tutti_rows_origin(table), tutti_rows_names(table)[position]);
@@ -392,8 +394,9 @@ static enum tutti_status take_target(tutti_context *context, const struct tutti_
   TUTTI_TRY(context, check_none_missing(context, table, split, false, column));
   TUTTI_TRY(context, collect_categories(context, table, split, column));
   if (column->categories < 2)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: the target '%s' has %zu class; expected two or more",
-                      tutti_rows_origin(table), column->name, column->categories);
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: the target '%s' has %zu %s; expected two or more",
+                      tutti_rows_origin(table), column->name, column->categories,
+                      tutti_plural(column->categories, "class", "classes"));
   return TUTTI_OK;
 }
 
@@ -409,14 +412,15 @@ static enum tutti_status refuse_no_rows(tutti_context *context, const struct tut
       missing += tutti_rows_cell(table, r, c) == TUTTI_CELL_MISSING;
     if (missing == rows)
       return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                        "%s: the target '%s' has no value in any of the %zu rows; if lines end with a delimiter, the "
+                        "%s: the target '%s' has no value in any of the %zu %s; if lines end with a delimiter, the "
                         "last column is empty: name the target in data.target, or count from there (-2)",
-                        tutti_rows_origin(table), tutti_rows_names(table)[c], rows);
+                        tutti_rows_origin(table), tutti_rows_names(table)[c], rows, tutti_plural(rows, "row", "rows"));
   }
   return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                    "%s: every one of the %zu rows has a missing %s, so that %s = drop "
+                    "%s: every one of the %zu %s has a missing %s, so that %s = drop "
                     "leaves none",
-                    tutti_rows_origin(table), rows, config->missing == TUTTI_MISSING_DROP ? "value" : "target",
+                    tutti_rows_origin(table), rows, tutti_plural(rows, "row", "rows"),
+                    config->missing == TUTTI_MISSING_DROP ? "value" : "target",
                     config->missing == TUTTI_MISSING_DROP ? "data.missing" : "data.missing_target");
 }
 
@@ -434,9 +438,10 @@ static enum tutti_status take_columns(tutti_context *context, const struct tutti
     return refuse_no_rows(context, config, table, roles);
   if (encoding->inputs == 0)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                      "%s: no column is left as an input: of %zu, %zu are targets, and the others were "
+                      "%s: no column is left as an input: of %zu, %zu %s, and the others were "
                       "left out (data.ignore, data.useless)",
-                      tutti_rows_origin(table), tutti_rows_columns(table), encoding->targets);
+                      tutti_rows_origin(table), tutti_rows_columns(table), encoding->targets,
+                      tutti_plural(encoding->targets, "is the target", "are targets"));
   TUTTI_TRY(context, tutti_alloc(context, encoding->inputs, sizeof *encoding->input, &encoding->input));
   TUTTI_TRY(context, tutti_alloc(context, encoding->targets, sizeof *encoding->target, &encoding->target));
   for (size_t c = 0; c < tutti_rows_columns(table); c++)

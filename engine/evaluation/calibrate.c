@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <tutti/names.h>
 #include <tutti/random.h>
 
 /* --- parts of the rows --- */
@@ -273,8 +274,8 @@ static bool has_rows(const struct tutti_calibrating *of, size_t least, struct tu
   least = least > folded ? least : folded;
   if (rows >= least)
     return true;
-  (void)snprintf(verdict->refused, sizeof verdict->refused, "it needs %zu rows to fit to, and there are %zu", least,
-                 rows);
+  (void)snprintf(verdict->refused, sizeof verdict->refused, "it needs %zu %s to fit to, and there %s %zu", least,
+                 tutti_plural(least, "row", "rows"), tutti_plural(rows, "is", "are"), rows);
   return false;
 }
 

@@ -12,6 +12,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <tutti/names.h>
 #include <tutti/sized.h>
 #include <tutti/export.h>
 #include <tutti/run.h>
@@ -342,13 +343,13 @@ static enum tutti_status write_page(tutti_context *context, const char *folder, 
       tutti_text_add(&page, "%s%s", t ? ", " : "# A model of ", json_string_value(target));
   tutti_text_add(
       &page,
-      "\n\nAn ensemble of %zu models, made by Tutti %s. `model.onnx` holds all of it: raw rows go in, "
+      "\n\nAn ensemble of %zu %s, made by Tutti %s. `model.onnx` holds all of it: raw rows go in, "
       "predictions with "
       "their uncertainty come\nout. Whatever runs ONNX (operator set 15, ONNX-ML 3) runs it, without Tutti.\n\n"
       "| file | what it is |\n|---|---|\n| `model.onnx` | the model |\n| `model.json` | its inputs, outputs, "
       "classes and targets, for programs |\n| `data.json` | how the rows that it was trained on were read, for "
       "programs |\n",
-      model->count, tutti_version());
+      model->count, tutti_plural(model->count, "model", "models"), tutti_version());
   if (sample)
     tutti_text_add(&page,
                    "| `sample.json` | the first rows of the data, as the model takes them, and the outputs that are "

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <tutti/export.h>
+#include <tutti/names.h>
 #include <tutti/version.h>
 
 /* From standardised targets to their unit, counted from their origins. */
@@ -36,9 +37,8 @@ enum tutti_status onnx_build(struct onnx_graph *graph, const struct tutti_model 
   tutti_context *context = onnx_graph_context(graph);
   struct onnx_prediction *members = NULL;
   char doc[160];
-  (void)snprintf(doc, sizeof doc,
-                 "An ensemble of %zu models by Tutti %s; its docs/export.md describes inputs and outputs.",
-                 model->count, tutti_version());
+  (void)snprintf(doc, sizeof doc, "An ensemble of %zu %s by Tutti %s; its docs/export.md describes inputs and outputs.",
+                 model->count, tutti_plural(model->count, "model", "models"), tutti_version());
   TUTTI_TRY_OUT(context, tutti_alloc(context, model->count, sizeof *members, &members));
   TUTTI_TRY_OUT(context, add_members(graph, model, members));
   TUTTI_TRY_OUT(context, onnx_ensemble(graph, model, uncalibrated ? NULL : model->calibration.calibrator, members));

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <tutti/names.h>
 
 enum { MOST_ROWS_SHOWN = 200, LONG_TEXT = 40 };
 
@@ -112,8 +113,8 @@ static enum tutti_status add_table(tutti_context *context, struct tutti_text *ou
   size_t rows = tutti_table_rows(table);
   if (rows == 0)
     return TUTTI_OK;
-  tutti_text_add(out, "<details%s><summary>Numbers: %zu row%s%s ", drawn ? "" : " open=\"open\"", rows,
-                 rows == 1 ? "" : "s",
+  tutti_text_add(out, "<details%s><summary>Numbers: %zu %s%s ", drawn ? "" : " open=\"open\"", rows,
+                 tutti_plural(rows, "row", "rows"),
                  rows > MOST_ROWS_SHOWN ? ", of which the first 200 are here and all in the" : "");
   TUTTI_TRY(context, add_download(context, out, table, run, number));
   tutti_text_add(out, "</summary>\n");

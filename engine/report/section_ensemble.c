@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <tutti/names.h>
 
 /* What people call good and bad in each kind of task. */
 static const char *main_metric(const struct report_facts *facts) { return facts->classes ? "error" : "rmse"; }
@@ -160,8 +161,8 @@ static enum tutti_status draw_sizes(const struct report_facts *facts, struct rep
   }
   return tutti_figure_note(figure,
                            "The selector of the recipe chose again for each size, from all trials; the run's own "
-                           "ensemble has %zu member%s.",
-                           facts->members, facts->members == 1 ? "" : "s");
+                           "ensemble has %zu %s.",
+                           facts->members, tutti_plural(facts->members, "member", "members"));
 }
 
 /* --- loss and cost ------------------------------------------------------------------------------------------------ */

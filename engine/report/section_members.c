@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tutti/names.h>
 
 enum { MOST_NETWORKS = 12, MANY_BOXES = 60, MOST_BOXES = 200, MOST_MODELS = 200, MOST_ROWS = 1000, MOST_CURVES = 8 };
 
@@ -158,8 +159,8 @@ static enum tutti_status draw_architectures(const struct report_facts *facts, st
   size_t others = facts->members - networks;
   char rest[96] = "";
   if (others > 0)
-    (void)snprintf(rest, sizeof rest, "%zu of the %zu members %s no network%s (see the candidates above).", others,
-                   facts->members, others == 1 ? "is" : "are", others == 1 ? "" : "s");
+    (void)snprintf(rest, sizeof rest, "%zu of the %zu members %s no %s (see the candidates above).", others,
+                   facts->members, tutti_plural(others, "is", "are"), tutti_plural(others, "network", "networks"));
   if (figure->graph_count < networks)
     return tutti_figure_note(figure, "%zu of %zu networks are drawn: at most %d, of at most %d boxes.%s%s",
                              figure->graph_count, networks, (int)MOST_NETWORKS, (int)MOST_BOXES, others ? " " : "",

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tutti/names.h>
 
 static bool is_finished(const struct tutti_record *record) {
   return record->done && record->state == TUTTI_STATE_FINISHED && isfinite(record->loss);
@@ -83,7 +84,7 @@ static enum tutti_status draw_history(const struct report_facts *facts, struct r
   tutti_plot_series(plot, 0, "1:3", "steps lw 2", 0, "best so far");
   return beyond > 0 && !needs_logarithm(facts)
              ? tutti_figure_note(figure, "%" PRIu64 " of %" PRIu64 " trials %s above the frame.", beyond, shown,
-                                 beyond == 1 ? "is" : "are")
+                                 tutti_plural((size_t)beyond, "is", "are"))
              : TUTTI_OK;
 }
 

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <tutti/names.h>
 
 static const char *text_at(const json_t *object, const char *key) {
   const char *text = json_string_value(json_object_get(object, key));
@@ -53,10 +54,11 @@ static void say_data(const struct report_facts *facts, struct tutti_text *out) {
   if (in.height > 1 || in.width > 1)
     tutti_text_add(out, ", from images of %d &#215; %d pixels. ", in.height, in.width);
   else if (facts->columns > 0 && facts->columns != (size_t)in.channels)
-    tutti_text_add(out, ", from %zu column%s, which are %d inputs of a network. ", facts->columns,
-                   facts->columns == 1 ? "" : "s", in.channels);
+    tutti_text_add(out, ", from %zu %s, which are %d %s of a network. ", facts->columns,
+                   tutti_plural(facts->columns, "column", "columns"), in.channels,
+                   tutti_plural((size_t)in.channels, "input", "inputs"));
   else
-    tutti_text_add(out, ", from %d input%s. ", in.channels, in.channels == 1 ? "" : "s");
+    tutti_text_add(out, ", from %d %s. ", in.channels, tutti_plural((size_t)in.channels, "input", "inputs"));
   long long folds = json_integer_value(json_object_get(json_object_get(facts->status, "data"), "folds"));
   if (folds > 0)
     tutti_text_add(out,
@@ -64,7 +66,8 @@ static void say_data(const struct report_facts *facts, struct tutti_text *out) {
                    "candidate, each without one part of the rows, which it then predicts",
                    rows_at(facts, TUTTI_SPLIT_VALIDATION), folds);
   else
-    tutti_text_add(out, "%lld rows were for training, %lld for choosing (validation)", rows_at(facts, "train"),
+    tutti_text_add(out, "%lld %s for training, %lld for choosing (validation)", rows_at(facts, "train"),
+                   tutti_plural((size_t)rows_at(facts, "train"), "row was", "rows were"),
                    rows_at(facts, TUTTI_SPLIT_VALIDATION));
   if (rows_at(facts, TUTTI_SPLIT_CALIBRATION) > 0)
     tutti_text_add(out, ", %lld for calibrating", rows_at(facts, TUTTI_SPLIT_CALIBRATION));
@@ -88,8 +91,9 @@ static void say_asked(const struct report_facts *facts, struct tutti_text *out) 
     add_strong(out, plugin_at(facts, "backend"));
     tutti_text_add(out, " trained; the least %s counts. ", "loss on the validation rows");
   }
-  tutti_text_add(out, "%lld of %lld trials are done", (long long)json_integer_value(json_object_get(trials, "done")),
-                 (long long)json_integer_value(json_object_get(trials, "budget")));
+  const long long budget = (long long)json_integer_value(json_object_get(trials, "budget"));
+  tutti_text_add(out, "%lld of %lld %s done", (long long)json_integer_value(json_object_get(trials, "done")), budget,
+                 tutti_plural((size_t)budget, "trial is", "trials are"));
   long long failed = json_integer_value(json_object_get(trials, "failed"));
   if (failed > 0)
     tutti_text_add(out, ", of which %lld failed", failed);

@@ -12,6 +12,7 @@
 
 #include <math.h>
 #include <unistd.h>
+#include <tutti/names.h>
 #include <tutti/safetensors.h>
 
 /* --- members --- */
@@ -258,12 +259,13 @@ static void tell_of_endless(tutti_context *context, const struct tutti_model *mo
   size_t cells = pool->rows * pool->outputs, endless = 0;
   for (size_t i = 0; forecast->intervals && i < cells; i++)
     endless += isinf(forecast->intervals[2 * i]) || isinf(forecast->intervals[2 * i + 1]);
+  const long long rows = (long long)json_integer_value(json_object_get(model->calibration.said, "rows"));
   if (endless > 0)
     tutti_log(context, TUTTI_LOG_WARNING,
-              "%zu of %zu intervals at the level %.15g have no end: the calibrator was fitted to %lld rows, too few to "
+              "%zu of %zu %s at the level %.15g %s no end: the calibrator was fitted to %lld %s, too few to "
               "say more; ask for a lower level, or give it more rows (data.calibration, data.folds)",
-              endless, cells, forecast->level,
-              (long long)json_integer_value(json_object_get(model->calibration.said, "rows")));
+              endless, cells, tutti_plural(cells, "interval", "intervals"), forecast->level,
+              tutti_plural(endless, "has", "have"), rows, tutti_plural((size_t)rows, "row", "rows"));
 }
 
 /* All that is said of the rows of a pool, with the calibrator unless it is left out. */

@@ -19,6 +19,7 @@
 #include <string.h>
 #include <tutti/clock.h>
 #include <unistd.h>
+#include <tutti/names.h>
 
 /* --- beginning and end --- */
 
@@ -241,10 +242,12 @@ static void warn_of_window(const struct tutti_manager *manager) {
   static const uint64_t ahead = 4; /* a quarter more is asked for than is trained */
   if (places > window)
     tutti_log(manager->context, TUTTI_LOG_WARNING,
-              "run.window = %" PRIu64 " trials may be outstanding at once, so %" PRIu64 " of the %" PRIu64
-              " that %zu workers can train have nothing to do. --set run.window=%" PRIu64
+              "run.window = %" PRIu64 " %s may be outstanding at once, so %" PRIu64 " of the %" PRIu64
+              " that %zu %s can train %s nothing to do. --set run.window=%" PRIu64
               " keeps all busy; that is another search, which is why the number of workers does not set it",
-              window, places - window, places, manager->live.workers, places + places / ahead);
+              window, tutti_plural((size_t)window, "trial", "trials"), places - window, places, manager->live.workers,
+              tutti_plural(manager->live.workers, "worker", "workers"),
+              tutti_plural((size_t)(places - window), "has", "have"), places + places / ahead);
 }
 
 /* So many trials are told, at most, before the last one is asked for; 0: a time ends the run. */

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <tutti/clock.h>
 #include <unistd.h>
+#include <tutti/names.h>
 
 enum { NAME = 24 };
 
@@ -35,8 +36,8 @@ static enum tutti_status check_trial(tutti_context *context, const tutti_view *v
   const struct tutti_history *history = &view->history;
   if (trial >= history->asked)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                      "%s has no trial %" PRIu64 " yet: %" PRIu64 " are there, numbered from 0", view->directory, trial,
-                      history->asked);
+                      "%s has no trial %" PRIu64 " yet: %" PRIu64 " %s there, numbered from 0", view->directory, trial,
+                      history->asked, tutti_plural((size_t)history->asked, "is", "are"));
   if (history->records[trial].done)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "trial %" PRIu64 " of %s has its result (%s): there is nothing to cancel", trial, view->directory,

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tutti/names.h>
 
 enum { ROOM = 64, MOST_RESERVED = 1 << 18 };
 
@@ -325,13 +326,14 @@ static enum tutti_status list_failures(tutti_context *context, const struct tutt
   enum tutti_status status = tutti_alloc(context, SIZE, 1, text);
   for (size_t k = 0; status == TUTTI_OK && k < kinds && k < SHOWN && used < SIZE; k++) {
     const struct reason *reason = &reasons[k];
-    used += (size_t)snprintf(*text + used, SIZE - used, "%s%zu trial%s: %s", k ? "; " : "", reason->count,
-                             reason->count == 1 ? "" : "s", reason->text);
+    used += (size_t)snprintf(*text + used, SIZE - used, "%s%zu %s: %s", k ? "; " : "", reason->count,
+                             tutti_plural(reason->count, "trial", "trials"), reason->text);
     if (reason->others > 0 && used < SIZE)
       used += (size_t)snprintf(*text + used, SIZE - used, " (%zu of them with other numbers)", reason->others);
   }
   if (status == TUTTI_OK && kinds > SHOWN && used < SIZE)
-    (void)snprintf(*text + used, SIZE - used, "; and %zu other reasons", kinds - SHOWN);
+    (void)snprintf(*text + used, SIZE - used, "; and %zu other %s", kinds - SHOWN,
+                   tutti_plural(kinds - SHOWN, "reason", "reasons"));
   tutti_free(reasons);
   return status;
 }
@@ -346,9 +348,9 @@ enum tutti_status tutti_history_nothing(tutti_context *context, const struct tut
   if (history->members_from > 0)
     (void)snprintf(search, sizeof search, " of those from number %" PRIu64 " on, which alone may be members",
                    history->members_from);
-  enum tutti_status status =
-      TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC, "none of %" PRIu64 " trials finished%s, so there is no result: %s",
-                 history->done, search, reasons[0] ? reasons : other);
+  enum tutti_status status = TUTTI_FAIL(
+      context, TUTTI_ERROR_NUMERIC, "none of %" PRIu64 " %s finished%s, so there is no result: %s", history->done,
+      tutti_plural((size_t)history->done, "trial", "trials"), search, reasons[0] ? reasons : other);
   tutti_free(reasons);
   return status;
 }

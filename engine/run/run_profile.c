@@ -6,6 +6,7 @@
 #include "engine/recipe/recipe_impl.h"
 #include "manager_impl.h"
 
+#include <tutti/names.h>
 #include <tutti/run.h>
 
 enum tutti_status tutti_run_profile(tutti_context *context, const tutti_recipe *recipe, char **json) {
@@ -42,7 +43,8 @@ static void log_notes(tutti_context *context, const char *profile) {
                 column ? "': " : "", text);
   }
   if (count > TOLD)
-    tutti_log(context, TUTTI_LOG_WARNING, "... and %zu notes more; tutti validate has them all", count - TOLD);
+    tutti_log(context, TUTTI_LOG_WARNING, "... and %zu %s more; tutti validate has them all", count - TOLD,
+              tutti_plural(count - TOLD, "note", "notes"));
   json_decref(root);
 }
 

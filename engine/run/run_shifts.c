@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <tutti/names.h>
 
 static const char clean[] = TUTTI_SPLIT_VALIDATION;
 
@@ -106,8 +107,9 @@ static void say_too_few(tutti_context *context, const struct tutti_choice *choic
   if (history->members_from > 0)
     (void)snprintf(eligible, sizeof eligible, " from number %" PRIu64 " on", history->members_from);
   tutti_log(context, TUTTI_LOG_WARNING,
-            "%s: no ensemble of %zu from the first %" PRIu64 " trials: of these, %zu%s may be members",
-            choice->source->directory, members, budget, choice->count, eligible);
+            "%s: no ensemble of %zu from the first %" PRIu64 " %s: of these, %zu%s may be members",
+            choice->source->directory, members, budget, tutti_plural((size_t)budget, "trial", "trials"), choice->count,
+            eligible);
 }
 
 /* The points of one budget: one for each size that has enough trials. */
@@ -141,8 +143,9 @@ static enum tutti_status check_points(tutti_context *context, const struct tutti
   for (size_t m = 0; m < options->members_count; m++)
     if (options->members[m] > choice->count)
       return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                        "expected ensembles of at most %zu members, the finished trials of %s%s; found %" PRIu64,
-                        choice->count, choice->source->directory, eligible, options->members[m]);
+                        "expected ensembles of at most %zu %s, the finished trials of %s%s; found %" PRIu64,
+                        choice->count, tutti_plural(choice->count, "member", "members"), choice->source->directory,
+                        eligible, options->members[m]);
   return TUTTI_OK;
 }
 

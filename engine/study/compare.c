@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include <tutti/names.h>
 #include <tutti/sized.h>
 
 /* --- what is compared -------------------------------------------------------------------------------------------- */
@@ -249,8 +250,9 @@ static enum tutti_status nothing_to_compare(tutti_context *context, const struct
       return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "no run has rows of split '%s'; did you mean '%s'?", compare->split,
                         closest ? closest : names[count - 1]);
     }
-  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "there is nothing to compare: none of %zu runs is finished (%s: %s)",
-                    compare->count, compare->runs[0].directory, compare->runs[0].reason);
+  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "there is nothing to compare: none of %zu %s is finished (%s: %s)",
+                    compare->count, tutti_plural(compare->count, "run", "runs"), compare->runs[0].directory,
+                    compare->runs[0].reason);
 }
 
 static enum tutti_status print(tutti_context *context, const struct compare *compare,

@@ -98,11 +98,12 @@ static enum tutti_status read_labels(tutti_context *context, struct reading_gz *
   TUTTI_TRY(context, read_header(context, gz, &header));
   if (header.rank != 1)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                      "%s: expected labels [rows], found %zu sizes; is this the file of images?", gz->path,
-                      header.rank);
+                      "%s: expected labels [rows], found %zu %s; is this the file of images?", gz->path, header.rank,
+                      tutti_plural(header.rank, "size", "sizes"));
   if (header.sizes[0] != count)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s has %zu labels, but %s has %zu images", gz->path, header.sizes[0],
-                      images_path, count);
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s has %zu %s, but %s has %zu %s", gz->path, header.sizes[0],
+                      tutti_plural(header.sizes[0], "label", "labels"), images_path, count,
+                      tutti_plural(count, "image", "images"));
   for (size_t done = 0; done < count; done += got) {
     TUTTI_TRY(context,
               reading_gz_read(context, gz, count - done < READ_LABELS ? count - done : READ_LABELS, chunk, &got));

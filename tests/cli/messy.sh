@@ -77,7 +77,7 @@ PY
 printf 'a,y\n1,1\nx,2\n3,3\n' >mixed.csv
 tutti validate plain.ini --set data.path=mixed.csv --set data.target=y
 expect_code 2
-expect_err "'a': 1 of 3 values are no numbers, the first in row 1: 'x'; mend them" "data.categorical"
+expect_err "'a': 1 of 3 values is no number, the first in row 1: 'x'; mend it" "data.categorical"
 printf 'a,v,y\n1,v1.2.17,1\nx,v1.2.18,2\n3,v1.3.1,3\nx,v2.0.0,3\n' >mixed.csv
 tutti validate plain.ini --set data.path=mixed.csv --set data.target=y
 expect_err "'a': 2 of 4 values are 'x', the first in row 1, and the others are numbers; if that says that the value is missing, set data.missing_marks = x" "data.categorical"
@@ -292,7 +292,7 @@ expect_out '"unread":[1,3,4]'
 printf 'id;sold;city;area;currency;price\n1;2023-05-05;Bern;33,5;CHF;1000\n2;2023-05-05;Bern\n' >with.csv
 tutti predict run with.csv
 expect_code 0
-expect_err "1 of 2 rows cannot be read; their predictions are left empty" "metrics are of the 1 of 2 rows with a target and a prediction" "rmse"
+expect_err "1 of 2 rows cannot be read; its prediction is left empty" "metrics are of the 1 of 2 rows with a target and a prediction" "rmse"
 expect_not_in err "have no target"
 # Cells that are missing in a column that was whole in training: the mean stands for them, which is said.
 printf 'id;sold;city;area;currency\n1;;Bern;33,5;CHF\n2;2023-05-05;Bern;;CHF\n3;;Bern\n' >holes.csv
@@ -336,7 +336,7 @@ expect_err "header.csv:1: a quote that opens in this row is never closed"
 printf 'id;sold;city;area;currency\n1;2023-05-05\n' >none.csv
 tutti predict run none.csv
 expect_code 2
-expect_err "none of 1 rows can be read; the last: none.csv:2: row 0: expected 5 cells"
+expect_err "none of 1 row can be read; the last: none.csv:2: row 0: expected 5 cells"
 # Rows that are to be learnt from must be right.
 printf 'a,y\n1,2\n2\n3,4\n' >torn.csv
 tutti run plain.ini --set data.path=torn.csv --set data.target=y --out torn
@@ -396,6 +396,17 @@ for i in 1 2 3 4 5 6 7 8; do printf '"x\n%d",%d.5,%d\n' $((i % 2)) $((i * i)) "$
 tutti validate plain.ini --set data.path=lines.csv --set data.target=y
 expect_code 0
 expect_out "  a b  " "x 0 (4), x 1 (4)"
+# One row is no rows: words have the number that they count.
+printf "y\n1\n2\n" >one.csv
+tutti validate plain.ini --set data.path=one.csv --set data.target=y
+expect_code 2
+expect_err "2 rows, 1 column" "of 1, 1 is the target"
+head -n 2 one.csv >y.csv
+tutti validate plain.ini --set data.path=y.csv --set data.target=y
+expect_err "1 row, 1 column"
+printf 'a,y\n1,2\ninf,3\n-inf,4\nx,\n' >many.csv
+tutti validate plain.ini --set data.path=many.csv --set data.target=y
+expect_err "'a': 1 of 2 values is no number" "'a': 2 values are infinite" "'y': 1 of its values is missing"
 # The short way to ask.
 tutti predict -h
 expect_code 0

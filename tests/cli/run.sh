@@ -253,7 +253,7 @@ awk 'NR < 3' some.csv >one.csv
 awk -F, -v OFS=, 'NR == 2 { $4 = "" } 1' one.csv >one-empty.csv
 tutti predict runs/small one-empty.csv
 expect_code 0
-expect_err "one-empty.csv: none of 1 rows"
+expect_err "one-empty.csv: none of 1 row"
 awk -F, -v OFS=, 'NR == 2 { $4 = "text" } 1' one.csv >text.csv
 tutti predict runs/small text.csv --strict
 expect_code 2

@@ -36,7 +36,7 @@ static void decimal_commas(void **state) {
   loads(PLAIN "decimal=comma\nignore=b");
   assert_row(split_of("train"), 0, (double[]){3.5});
   put("a.csv", "a;y\n3.5;1\n4,5;2\n");
-  refuses("expected a number as in 1 other rows, found '3.5'", PLAIN "decimal=comma");
+  refuses("expected a number as in 1 other row, found '3.5'", PLAIN "decimal=comma");
 }
 
 /* The days and turns were computed with Python's datetime. */
@@ -285,7 +285,7 @@ static void time_is_no_number_of_rows(void **state) {
   loads(PLAIN "useless=ignore");
   assert_int_equal(tutti_split_input(split_of("train")).channels, 2);
   put("a.csv", "unit,y\nm,1\nm,2\nm,3\nm,4\nm,5\n");
-  refuses("no column is left as an input: of 2, 1 are targets, and the others were left out", PLAIN "useless=ignore");
+  refuses("no column is left as an input: of 2, 1 is the target, and the others were left out", PLAIN "useless=ignore");
 }
 
 /* The description of the data is read back to the same encoding, and a torn one is refused. */

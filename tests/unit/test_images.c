@@ -271,7 +271,7 @@ static void arrays_of_images(void **state) {
   put_array("y.npy", TUTTI_I64, 1, (size_t[]){3}, labels);
   refuses("y.npy has 3 labels", NPY);
   put_array("y.npy", TUTTI_F32, 1, (size_t[]){4}, doubles);
-  refuses("expected integer labels [rows], found 1 sizes of floats", NPY);
+  refuses("expected integer labels [rows], found 1 size of floats", NPY);
   put_array("y.npy", TUTTI_U8, 1, (size_t[]){4}, "\1\1\1\1");
   refuses("expected labels of 2 to", NPY);
   put_array("y.npy", TUTTI_U8, 1, (size_t[]){4}, "\1\1\1\2");

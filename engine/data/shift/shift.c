@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <tutti/names.h>
 
 #include "corruption_impl.h"
 #include "core/base/file_impl.h"
@@ -217,11 +218,12 @@ static enum tutti_status map_ready(tutti_context *context, const struct tutti_sh
     return TUTTI_OK;
   }
   return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                    "%s: expected %zu images of %d x %d x %d of %s, one for each %s row, found an array of %zu sizes "
-                    "and %zu elements",
+                    "%s: expected %zu images of %d x %d x %d of %s, one for each %s row, found an array of %zu %s "
+                    "and %zu %s",
                     path, rows, shift->encoding->image.height, shift->encoding->image.width,
                     shift->encoding->image.channels, shift->encoding->floats ? "float32" : "uint8", shift->clean->name,
-                    array->rank, array->count);
+                    array->rank, tutti_plural(array->rank, "size", "sizes"), array->count,
+                    tutti_plural(array->count, "element", "elements"));
 }
 
 /* One file per corruption. These sets have only test images; validation images are corrupted here. */

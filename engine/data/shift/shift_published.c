@@ -3,6 +3,7 @@
    at severity 2, and so on to 5. */
 #include <string.h>
 #include <unistd.h>
+#include <tutti/names.h>
 
 #include "corruption_impl.h"
 #include "shift_impl.h"
@@ -41,9 +42,11 @@ static enum tutti_status copy_images(tutti_context *context, const struct tutti_
   if (!tutti_shift_fits(shift, &array, all)) {
     status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                         "%s: expected %zu images of %d x %d x %d of uint8, the %zu test images at each of %d "
-                        "severities, found an array of %zu sizes and %zu elements",
+                        "severities, found an array of %zu %s and %zu %s",
                         path, all, shift->encoding->image.height, shift->encoding->image.width,
-                        shift->encoding->image.channels, shift->test_rows, TUTTI_SEVERITIES, array.rank, array.count);
+                        shift->encoding->image.channels, shift->test_rows, TUTTI_SEVERITIES, array.rank,
+                        tutti_plural(array.rank, "size", "sizes"), array.count,
+                        tutti_plural(array.count, "element", "elements"));
     goto out;
   }
   const uint8_t *severity = (const uint8_t *)array.data + (size_t)(shift->severity - 1) * shift->test_rows * bytes;

@@ -289,11 +289,12 @@ static enum tutti_status lose_worker(struct crew *crew, tutti_context *context, 
     tutti_log(context, TUTTI_LOG_WARNING, "a worker did not get ready: %s; starting another", why);
     return TUTTI_OK;
   }
-  return TUTTI_FAIL(
-      context, TUTTI_ERROR_IO,
-      "%lld workers in a row did not get ready (executor.startup_tries): %s%s; their output is in the run's "
-      "worker.log",
-      (long long)crew->unready, why, crew->setup.memory_limit ? ", perhaps for want of memory (run.memory_limit)" : "");
+  const size_t tries = (size_t)crew->unready;
+  return TUTTI_FAIL(context, TUTTI_ERROR_IO,
+                    "%zu %s did not get ready (executor.startup_tries): %s%s; the output is in the run's "
+                    "worker.log",
+                    tries, tutti_plural(tries, "worker", "workers in a row"), why,
+                    crew->setup.memory_limit ? ", perhaps for want of memory (run.memory_limit)" : "");
 }
 
 /* --- requests --- */

@@ -184,12 +184,13 @@ static size_t length_of_line(const char *text, size_t length) {
 
 /* Lines above the table, such as a title. */
 static enum tutti_status skip_lines(struct reader *reader, const char *text, size_t length, size_t *skipped) {
-  for (int64_t i = 0; i < reader->layout->skip_lines; i++) {
+  const size_t lines = (size_t)reader->layout->skip_lines;
+  for (size_t i = 0; i < lines; i++) {
     size_t line = length_of_line(text + *skipped, length - *skipped);
     if (line == 0)
       return TUTTI_FAIL(reader->context, TUTTI_ERROR_USAGE,
-                        "%s: expected rows behind the first %lld lines (data.skip_lines), found only %lld lines",
-                        reader->path, (long long)reader->layout->skip_lines, (long long)i);
+                        "%s: expected rows behind the first %zu %s (data.skip_lines), found only %zu %s", reader->path,
+                        lines, tutti_plural(lines, "line", "lines"), i, tutti_plural(i, "line", "lines"));
     *skipped += line;
     reader->line++;
   }

@@ -241,8 +241,8 @@ static enum tutti_status take_cell(struct table *table, size_t column, const cha
 /* A row with too few or too many cells. */
 static enum tutti_status take_odd_row(const struct table *table, size_t columns, char why[CSV_FILE_WHY]) {
   size_t count = table->row->count;
-  (void)snprintf(why, CSV_FILE_WHY, "expected %zu cell%s, as in the first line, found %zu; the last is in column %zu",
-                 columns, columns == 1 ? "" : "s", count, count - 1);
+  (void)snprintf(why, CSV_FILE_WHY, "expected %zu %s, as in the first line, found %zu; the last is in column %zu",
+                 columns, tutti_plural(columns, "cell", "cells"), count, count - 1);
   /* A title, or a comment, is one cell. */
   if (columns == 1 && !table->tolerant)
     return TUTTI_FAIL(table->context, TUTTI_ERROR_USAGE,

@@ -19,8 +19,10 @@ static enum tutti_status check_images(tutti_context *context, const char *path, 
   if ((array->rank != 3 && array->rank != 4) || array->count == 0 || !pixels)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "%s: expected images [rows][height][width][channels] or [rows][height][width] of uint8 or "
-                      "float, not empty; found %zu sizes, %zu elements%s",
-                      path, array->rank, array->count, pixels ? "" : " of integers wider than a byte");
+                      "float, not empty; found %zu %s, %zu %s%s",
+                      path, array->rank, tutti_plural(array->rank, "size", "sizes"), array->count,
+                      tutti_plural(array->count, "element", "elements"),
+                      pixels ? "" : " of integers wider than a byte");
   for (size_t i = 1; i < array->rank; i++)
     if (array->shape[i] > INT32_MAX)
       return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: a side of %zu pixels is too long", path, array->shape[i]);
@@ -66,11 +68,12 @@ static enum tutti_status add_labels(tutti_context *context, const char *path, co
                                     const char *images_path, size_t count, tutti_rows *rows) {
   bool vector = array->rank == 1 || (array->rank == 2 && array->shape[1] == 1);
   if (!vector || array->element == TUTTI_F32 || array->element == TUTTI_F64)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: expected integer labels [rows], found %zu sizes%s", path,
-                      array->rank, vector ? " of floats" : "");
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: expected integer labels [rows], found %zu %s%s", path,
+                      array->rank, tutti_plural(array->rank, "size", "sizes"), vector ? " of floats" : "");
   if (array->count != count)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s has %zu labels, but %s has %zu images", path, array->count,
-                      images_path, count);
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s has %zu %s, but %s has %zu %s", path, array->count,
+                      tutti_plural(array->count, "label", "labels"), images_path, count,
+                      tutti_plural(count, "image", "images"));
   for (size_t i = 0; i < count; i++) {
     int64_t label = array->element == TUTTI_U8    ? ((const uint8_t *)array->data)[i]
                     : array->element == TUTTI_I32 ? ((const int32_t *)array->data)[i]

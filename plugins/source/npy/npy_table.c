@@ -23,10 +23,10 @@ static enum tutti_status map_matrix(tutti_context *context, const char *path, st
   if (array->rank < 1 || array->rank > 2 || array->count == 0) {
     size_t rank = array->rank, count = array->count;
     tutti_npy_unmap(array);
-    return TUTTI_FAIL(
-        context, TUTTI_ERROR_USAGE,
-        "%s: expected an array [rows] or [rows][columns] that is not empty, found %zu sizes and %zu elements", path,
-        rank, count);
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "%s: expected an array [rows] or [rows][columns] that is not empty, found %zu %s and %zu %s",
+                      path, rank, tutti_plural(rank, "size", "sizes"), count,
+                      tutti_plural(count, "element", "elements"));
   }
   *columns = array->rank == 2 ? array->shape[1] : 1;
   return TUTTI_OK;
@@ -59,8 +59,8 @@ enum tutti_status npy_read_table(tutti_context *context, const char *path, const
   if (target_path) {
     TUTTI_TRY_OUT(context, map_matrix(context, target_path, &targets, &behind));
     if (targets.shape[0] != inputs.shape[0]) {
-      status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s has %zu rows, but %s has %zu", target_path, targets.shape[0],
-                          path, inputs.shape[0]);
+      status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s has %zu %s, but %s has %zu", target_path, targets.shape[0],
+                          tutti_plural(targets.shape[0], "row", "rows"), path, inputs.shape[0]);
       goto out;
     }
   }
