@@ -29,6 +29,7 @@ libtutti_engine_la_SOURCES += %D%/partition_impl.h
 libtutti_engine_la_SOURCES += %D%/pattern.c
 libtutti_engine_la_SOURCES += %D%/pattern_impl.h
 libtutti_engine_la_SOURCES += %D%/profile.c
+libtutti_engine_la_SOURCES += %D%/profile_dates.c
 libtutti_engine_la_SOURCES += %D%/profile_impl.h
 libtutti_engine_la_SOURCES += %D%/profile_json.c
 libtutti_engine_la_SOURCES += %D%/profile_marks.c

@@ -141,6 +141,8 @@ enum tutti_status tutti_profile_column(tutti_context *context, const struct tutt
   for (size_t r = 0; r < rows; r++)
     count_cell(date_format, named && config->dates != TUTTI_DATES_TEXTS, table, r, column, &content, profile);
   profile->content = content_of(config, profile);
+  if (profile->content == TUTTI_CONTENT_TEXTS && !named && config->dates != TUTTI_DATES_TEXTS)
+    TUTTI_TRY_OUT(context, tutti_profile_date_forms(context, config, table, column, &profile->forms));
   if (profile->content == TUTTI_CONTENT_DATES)
     take_days(date_format, profile->texts, content.texts, content.numbers + profile->numbers);
   if (profile->content == TUTTI_CONTENT_DATES)

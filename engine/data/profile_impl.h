@@ -17,6 +17,20 @@ enum tutti_content {
   TUTTI_CONTENT_NOTHING
 };
 
+/* Some texts of a column that are dates of one form. */
+struct tutti_date_form {
+  const char *format; /* in words of strptime; "": as in 2026-01-31. Borrowed of the recipe, or static */
+  size_t rows, first; /* how many, and the row of the first */
+};
+/* The forms in which the texts of a column are dates: that which reads the most of them, then that which reads the most
+   of the others, ... */
+enum { TUTTI_DATE_FORMS = 3, TUTTI_DATE_FORMS_ROOM = 384 };
+struct tutti_date_forms {
+  size_t count; /* 0: more than a tenth of the texts are no dates */
+  struct tutti_date_form form[TUTTI_DATE_FORMS];
+  size_t others, first_other; /* texts that are no dates, and the row of the first */
+};
+
 enum { TUTTI_PROFILE_SHOWN = 5 }; /* so many of the most frequent values are named */
 
 struct tutti_profile_value {
@@ -33,6 +47,7 @@ struct tutti_profile_column {
   size_t zeros;                                    /* numbers with zeros before them, as codes have */
   size_t first_text, first_other;                  /* the row of the first text, and of the first that is no date */
   size_t first_zero;                               /* and of the first number with zeros */
+  struct tutti_date_forms forms;                   /* of texts of a column that the recipe could take for dates */
   double low, high, mean, deviation;               /* of numbers, or of the days of dates; NaN without */
   bool whole;                                      /* all numbers are whole */
   size_t levels;                                   /* different values: of texts, or of numbers */
@@ -47,8 +62,18 @@ enum { TUTTI_MARK_ROOM = 32 };
 bool tutti_profile_sign(const tutti_rows *table, size_t column, char sign[TUTTI_MARK_ROOM], bool *comma);
 bool tutti_profile_mark(const tutti_rows *table, size_t column, char mark[TUTTI_MARK_ROOM]);
 /* The ways to write a date, in words of strptime, in which each text of a column is one, as "%d/%m/%Y or %m/%d/%Y";
-   false: there is none among the usual ones. */
+   false: there is none among the usual ones (profile_dates.c). */
 bool tutti_profile_date_formats(const tutti_rows *table, size_t column, char formats[TUTTI_DATE_FORMAT_ROOM]);
+
+/* Find the forms of a column's dates. */
+TUTTI_NODISCARD enum tutti_status tutti_profile_date_forms(tutti_context *context,
+                                                           const struct tutti_data_config *config,
+                                                           const tutti_rows *table, size_t column,
+                                                           struct tutti_date_forms *forms);
+/* Print them with their first texts: "2 as '2026-01-31' (line 2, %Y-%m-%d), 1 as '1.2.26' (line 4, %d.%m.%y); 1 is no
+   date: 'soon' (line 5)". */
+void tutti_profile_print_forms(const tutti_rows *table, size_t column, const struct tutti_date_forms *forms,
+                               char text[TUTTI_DATE_FORMS_ROOM]);
 /* Is each text of a column a number with a decimal comma? */
 bool tutti_profile_decimal_commas(const tutti_rows *table, size_t column);
 /* Look at a column of a table. */

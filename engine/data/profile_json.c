@@ -8,6 +8,7 @@
 #include <string.h>
 #include <tutti/names.h>
 
+#include "cells_impl.h"
 #include "loading_impl.h"
 #include "profile_impl.h"
 #include "core/base/json_impl.h"
@@ -53,9 +54,10 @@ static void warn(json_t *warnings, const struct tutti_profile_column *column, co
   va_start(arguments, format);
   (void)vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
-  json_t *name = json_string(column->name), *said = json_string(text);
-  json_array_append_new(warnings, json_pack("{s:o, s:o}", "column", name ? name : json_string("(not UTF-8)"), "text",
-                                            said ? said : json_string("(not UTF-8)")));
+  tutti_make_utf8(text);
+  json_t *name = json_string(column->name);
+  json_array_append_new(warnings,
+                        json_pack("{s:o, s:s}", "column", name ? name : json_string("(not UTF-8)"), "text", text));
 }
 
 static void warn_of_missing(const struct tutti_data_config *config, const struct tutti_profile_column *column,
@@ -103,6 +105,24 @@ static bool warn_of_writing(const tutti_rows *table, size_t index, const struct 
   return true;
 }
 
+/* Texts that are dates, but not all of one form, or not all. Those of the recipe's own form with others among them are
+   told of as mistakes. */
+static bool warn_of_forms(const tutti_rows *table, size_t index, const struct tutti_profile_column *column,
+                          json_t *warnings) {
+  const struct tutti_date_forms *forms = &column->forms;
+  char said[TUTTI_DATE_FORMS_ROOM];
+  if (forms->count == 0 || (forms->count == 1 && (forms->others == 0 || column->dates == forms->form[0].rows)))
+    return false;
+  tutti_profile_print_forms(table, index, forms, said);
+  warn(warnings, column, "its texts are dates, but not all of one form: %s; %swrite all as 2026-01-31%s", said,
+       column->role == ROLE_IGNORED                    ? ""
+       : column->role == ROLE_TARGET                   ? "they are taken for classes, since a date cannot be a target; "
+       : column->dates > column->texts - column->dates ? "that is an error; "
+                                                       : "they are taken as categories; ",
+       column->role == ROLE_INPUT ? ", or set data.dates = texts if they are categories" : "");
+  return true;
+}
+
 /* Texts that would be numbers, or missing cells, if the recipe said so. Few that end with the same letter, as 1A to 4A,
    are names. */
 static bool warn_of_marks(const tutti_rows *table, size_t index, const struct tutti_profile_column *column,
@@ -132,7 +152,8 @@ static bool warn_of_marks(const tutti_rows *table, size_t index, const struct tu
 
 static bool warn_of_hidden(const tutti_rows *table, size_t index, const struct tutti_profile_column *column,
                            json_t *warnings) {
-  return warn_of_writing(table, index, column, warnings) || warn_of_marks(table, index, column, warnings);
+  return warn_of_writing(table, index, column, warnings) || warn_of_forms(table, index, column, warnings) ||
+         warn_of_marks(table, index, column, warnings);
 }
 
 static void warn_of_content(const tutti_rows *table, size_t index, const struct tutti_profile_column *column,
@@ -147,7 +168,7 @@ static void warn_of_content(const tutti_rows *table, size_t index, const struct 
          tutti_plural(column->texts, "it", "them"),
          column->role == ROLE_TARGET ? "the texts of classes: data.task = classification"
                                      : "categories: data.categorical");
-  if (column->content == TUTTI_CONTENT_TEXTS && column->dates > column->texts - column->dates)
+  if (column->content == TUTTI_CONTENT_TEXTS && !marked && column->dates > column->texts - column->dates)
     warn(warnings, column,
          "%zu of %zu texts are dates, which is a mistake: the first that is none is in row %zu: '%.60s'", column->dates,
          column->texts, column->first_other, tutti_rows_text(table, column->first_other, index));

@@ -1,5 +1,5 @@
-/* profile_marks.c - what hides the numbers or dates of a column: one sign at each of them, one mark of missing cells, a
-   decimal comma, or another order of day, month and year. */
+/* profile_marks.c - what hides the numbers of a column: one sign at each of them, one mark of missing cells, or a
+   decimal comma. */
 #include <stdio.h>
 #include <string.h>
 
@@ -111,39 +111,7 @@ bool tutti_profile_mark(const tutti_rows *table, size_t column, char mark[TUTTI_
   return true;
 }
 
-/* --- dates and decimal commas --- */
-
-static bool all_are_dates(const tutti_rows *table, size_t column, const char *format) {
-  bool any = false, time;
-  double days;
-  for (size_t r = 0; r < tutti_rows_count(table); r++) {
-    enum tutti_cell cell = tutti_rows_cell(table, r, column);
-    if (cell == TUTTI_CELL_MISSING)
-      continue;
-    if (cell != TUTTI_CELL_TEXT || !tutti_date_read(format, tutti_rows_text(table, r, column), &days, &time))
-      return false;
-    any = true;
-  }
-  return any;
-}
-
-bool tutti_profile_date_formats(const tutti_rows *table, size_t column, char formats[TUTTI_DATE_FORMAT_ROOM]) {
-  /* Of two that read the same texts, the one with four digits of the year would take 24 for the year 24. */
-  static const char *const usual[] = {"%d.%m.%y", "%d/%m/%y",       "%m/%d/%y",       "%d.%m.%Y",
-                                      "%d/%m/%Y", "%m/%d/%Y",       "%d-%m-%Y",       "%Y/%m/%d",
-                                      "%Y.%m.%d", "%d.%m.%Y %H:%M", "%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M"};
-  size_t length = 0;
-  bool short_year = false;
-  for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
-    bool is_short = strstr(usual[i], "%y") != NULL;
-    if ((short_year && !is_short) || !all_are_dates(table, column, usual[i]))
-      continue;
-    short_year = is_short;
-    length +=
-        (size_t)snprintf(formats + length, TUTTI_DATE_FORMAT_ROOM - length, "%s%s", length ? " or " : "", usual[i]);
-  }
-  return length > 0;
-}
+/* --- decimal commas --- */
 
 bool tutti_profile_decimal_commas(const tutti_rows *table, size_t column) {
   bool any = false;

@@ -47,9 +47,14 @@ expect_in() {
 expect_out() { expect_in out "$@"; }
 expect_err() { expect_in err "$@"; }
 
+# expect_not_in FILE TEXT...: none of the texts stands in the file.
 expect_not_in() {
-  checks=$((checks + 1))
-  ! grep -qF -e "$2" "$1" || complain "not expected in $1: $2"
+  local file=$1 text
+  shift
+  for text; do
+    checks=$((checks + 1))
+    ! grep -qF -e "$text" "$file" || complain "not expected in $file: $text"
+  done
 }
 
 expect_empty() {

@@ -214,7 +214,31 @@ for i in $(seq 10 30); do printf '%s.03.2024,"%s,2,3",%s\n' $((i % 20 + 1)) "$i"
 printf '1.2.3.4,"4,5,6",7\n' >>neither.csv
 tutti validate plain.ini --set data.path=neither.csv --set data.target=y
 expect_code 0
-expect_not_in out "look like dates" "decimal commas"
+expect_not_in out "look like dates"
+expect_not_in out "decimal commas"
+# Dates of several forms: which, where, what becomes of them, what to do. A run says it, too.
+printf 'sold,odd,few,y\n' >forms.csv
+for i in $(seq 10 29); do
+  case $((i % 4)) in 0) sold=2024-03-$i ;; 1) sold=3/$i/2024 ;; *) sold=$i.03.2024 ;; esac
+  [ "$i" != 15 ] && odd=$i.03.2024 || odd=soon
+  [ $((i % 2)) = 0 ] && few=$i.03.2024 || few=never
+  printf '%s,%s,%s,%s\n' "$sold" "$odd" "$few" "$i"
+done >>forms.csv
+tutti validate plain.ini --set data.path=forms.csv --set data.target=y
+expect_code 0
+expect_out "note: 'sold': its texts are dates, but not all of one form: 10 as '10.03.2024' (line 2, %d.%m.%Y), 5 as '2024-03-12' (line 4, %Y-%m-%d), 5 as '3/13/2024' (line 5, %m/%d/%Y); they are taken as categories; write all as 2026-01-31, or set data.dates = texts if they are categories" \
+  "note: 'odd': its texts are dates, but not all of one form: 19 as '10.03.2024' (line 2, %d.%m.%Y); 1 is no date: 'soon' (line 7); they are taken as categories"
+expect_not_in out "'few': its texts are dates"
+tutti run plain.ini --set data.path=forms.csv --set data.target=y --set run.budget=1 --out forms
+expect_err "warning: column 'sold': its texts are dates, but not all of one form: 10 as '10.03.2024' (line 2"
+tutti validate plain.ini --set data.path=forms.csv --set data.target=y --set data.dates=texts
+expect_not_in out "of one form"
+# Most of them of the form that is read: then the others are mistakes.
+sed 's/^\(..\)\.03\.2024/2024-03-\1/' forms.csv >mostly.csv
+tutti validate plain.ini --set data.path=mostly.csv --set data.target=y --set data.ignore=odd
+expect_code 2
+expect_err "'sold': its texts are dates, but not all of one form: 15 as '2024-03-10' (line 2, %Y-%m-%d), 5 as '3/13/2024' (line 5, %m/%d/%Y); that is an error; write all as 2026-01-31" \
+  "mostly.csv:5: row 3, column 'sold': expected a date as in 15 other rows, found '3/13/2024'"
 
 # What stands for missing values is said, and which rows are left out; what may name the rows; a decimal comma beside
 # numbers that may have points between groups of digits.
