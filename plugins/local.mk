@@ -202,7 +202,7 @@ libcsvtable_la_SOURCES = %D%/shared/reading/csv_file.c %D%/shared/reading/csv_fi
   %D%/shared/reading/csv_plain.c %D%/shared/reading/csv_plain.h \
   %D%/shared/reading/foreign.c %D%/shared/reading/foreign.h \
   %D%/shared/reading/csv_table.c %D%/shared/reading/csv_table.h \
-  %D%/shared/reading/marks.c %D%/shared/reading/marks.h %D%/shared/reading/numeral.c %D%/shared/reading/numeral.h
+  %D%/shared/reading/marks.c %D%/shared/reading/marks.h %D%/shared/reading/words.c %D%/shared/reading/words.h %D%/shared/reading/numeral.c %D%/shared/reading/numeral.h
 plugin_LTLIBRARIES += source-cifar.la
 source_cifar_la_SOURCES = %D%/source/cifar.c %D%/source/cifar/records.c %D%/source/cifar/records.h
 source_cifar_la_LIBADD = libreading.la $(ZLIB_LIBS)

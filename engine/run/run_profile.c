@@ -1,5 +1,6 @@
 /* run_profile.c - what the data of a recipe hold, whether or not the recipe can be run; and what of it a run says
    before it begins. */
+#include "core/base/context_impl.h"
 #include "core/plugin/split_impl.h"
 #include "engine/data/profile_impl.h"
 #include "experiment_impl.h"
@@ -9,7 +10,7 @@
 #include <tutti/names.h>
 #include <tutti/run.h>
 
-enum tutti_status tutti_run_profile(tutti_context *context, const tutti_recipe *recipe, char **json) {
+static enum tutti_status read_profile(tutti_context *context, const tutti_recipe *recipe, char **json) {
   enum tutti_status status = TUTTI_OK;
   tutti_host *host = NULL;
   tutti_source *source = NULL;
@@ -27,6 +28,16 @@ enum tutti_status tutti_run_profile(tutti_context *context, const tutti_recipe *
 out:
   tutti_source_destroy(source);
   tutti_host_destroy(host);
+  return status;
+}
+
+/* Without a log: what there is to say as data are read is said when they are read for the run. */
+enum tutti_status tutti_run_profile(tutti_context *context, const tutti_recipe *recipe, char **json) {
+  const tutti_log_function log = context->log;
+  void *argument = context->log_argument;
+  tutti_log_to(context, NULL, NULL);
+  enum tutti_status status = read_profile(context, recipe, json);
+  tutti_log_to(context, log, argument);
   return status;
 }
 

@@ -409,6 +409,8 @@ printf '[data]\npath = years.csv\ntarget = -1\nsplit = 4 2 1\n[hyperparameters]\
 tutti validate years.ini
 expect_code 0
 expect_err "years.csv: the first row has numbers, and so is taken for a row of data" "set data.header = yes"
+checks=$((checks + 1))
+[ "$(grep -c "first row" err)" = 1 ] || complain "expected it once"
 for setting in data.header=yes data.path=bare.csv; do
   tutti validate years.ini --set $setting --set 'data.split=4 1 1'
   expect_code 0
@@ -420,6 +422,39 @@ for i in 1 2 3 4 5 6 7 8; do printf '"x\n%d",%d.5,%d\n' $((i % 2)) $((i * i)) "$
 tutti validate plain.ini --set data.path=lines.csv --set data.target=y
 expect_code 0
 expect_out "  a b  " "x 0 (4), x 1 (4)"
+# Blanks between the cells: one cell a line. The setting is named, or a command where there are several of them.
+make_blanks() { # BLANKS: a table of three columns with these between its cells
+  printf 'a%sb%sy\n' "$1" "$1"
+  for i in 1 2 3 4 5 6 7 8; do printf '%s%s%s.5%s%s\n' "$i" "$1" "$((i * i % 7))" "$1" "$((i * 3))"; done
+}
+make_blanks ' ' >blanks.csv
+tutti validate plain.ini --set data.path=blanks.csv --set data.target=y
+expect_code 2
+expect_err "blanks.csv: each row is one cell of 3 words, with numbers among them; if blanks separate the cells, set data.delimiter = space" \
+  "has no column 'y'"
+checks=$((checks + 1))
+[ "$(grep -c "data.delimiter" err)" = 1 ] || complain "expected it once"
+tutti validate plain.ini --set data.path=blanks.csv --set data.target=y --set data.delimiter=space
+expect_code 0
+expect_out "8 rows, 3 columns"
+make_blanks '   ' | sed 's/^/ /' >blanks.csv
+tutti validate plain.ini --set data.path=blanks.csv --set data.target=y
+expect_err "if blanks separate the cells, make one comma of each run of them: sed"
+eval "$(sed -n 's/.*run of them: //; T; s/FILE/blanks.csv/; s/NEW/commas.csv/; p' err)"
+tutti validate plain.ini --set data.path=commas.csv --set data.target=y
+expect_code 0
+expect_out "8 rows, 3 columns"
+make_blanks ' ' | tr . , >blanks.csv
+tutti validate plain.ini --set data.path=blanks.csv --set data.target=y
+expect_err "blanks.csv:2: expected 1 cell, as in the first line, found 2" "if blanks separate the cells, set data.delimiter = space"
+# Texts of several words, and digits in groups, are no such table.
+printf 'y\n1 234\n2 345\n' >groups.csv
+printf 'y\nHigh Street\nStation Road\n' >words.csv
+printf 'y\n12 High Street\nStation Road\n3 Mill Lane\n' >mixture.csv
+for file in groups words mixture; do
+  tutti validate plain.ini --set data.path=$file.csv --set data.target=y
+  expect_not_in err "data.delimiter"
+done
 # One row is no rows: words have the number that they count.
 printf "y\n1\n2\n" >one.csv
 tutti validate plain.ini --set data.path=one.csv --set data.target=y

@@ -7,6 +7,7 @@
 
 #include "csv_file.h"
 #include "marks.h"
+#include "words.h"
 
 const char *const reading_csv_headers[] = {"auto", "yes", "no", NULL};
 const char *const reading_csv_decimals[] = {"auto", "point", "comma", NULL};
@@ -35,8 +36,10 @@ struct table {
   const char *missing_marks, *strip;
   bool tolerant;
   tutti_rows *rows;
-  const struct csv_row *row; /* the one that is being taken */
-  bool any, names;           /* was there a row yet; did it hold names */
+  const struct csv_row *row;  /* the one that is being taken */
+  bool any, names;            /* was there a row yet; did it hold names */
+  bool guesses;               /* is it the first line that says what separates cells */
+  struct reading_words words; /* of a table with one column */
   struct conventions conventions;
   struct run *runs; /* [columns] */
 };
@@ -226,6 +229,8 @@ static enum tutti_status end_runs(const struct table *table) {
 static enum tutti_status take_cell(struct table *table, size_t column, const char *text) {
   char number[READING_NUMERAL_ROOM], room[READING_MARKS_ROOM];
   struct run *run = &table->runs[column];
+  if (table->guesses && tutti_rows_columns(table->rows) == 1 && !is_number(table, text))
+    reading_words_note(&table->words, text);
   if (is_plain_number(table, text, &run->numbers[run->count]))
     return ++run->count < RUN_LENGTH ? TUTTI_OK : end_run(table, column);
   TUTTI_TRY(table->context, end_run(table, column));
@@ -238,12 +243,24 @@ static enum tutti_status take_cell(struct table *table, size_t column, const cha
   return tutti_rows_add_cell(table->context, table->rows, column, is == READING_NUMBER ? number : text);
 }
 
+/* Are there blanks inside of each line, as between cells that are separated by them? */
+static bool has_words(const struct table *table) {
+  bool several = reading_words_are_several(tutti_rows_names(table->rows)[0]), inside = false;
+  for (size_t i = 0; i < table->row->count; i++)
+    inside = inside || reading_words_are_several(csv_row_cell(table->row, i));
+  return several && inside;
+}
+
 /* A row with too few or too many cells. */
 static enum tutti_status take_odd_row(const struct table *table, size_t columns, char why[CSV_FILE_WHY]) {
   size_t count = table->row->count;
   (void)snprintf(why, CSV_FILE_WHY, "expected %zu %s, as in the first line, found %zu; the last is in column %zu",
                  columns, tutti_plural(columns, "cell", "cells"), count, count - 1);
-  /* A title, or a comment, is one cell. */
+  /* A title, or a comment, is one cell; so is a row with blanks between its cells, until there is a decimal comma. */
+  if (columns == 1 && !table->tolerant && table->guesses && has_words(table))
+    return TUTTI_FAIL(table->context, TUTTI_ERROR_USAGE,
+                      "%s:%zu: %s; if blanks separate the cells, set data.delimiter = space", table->path,
+                      table->row->line, why);
   if (columns == 1 && !table->tolerant)
     return TUTTI_FAIL(table->context, TUTTI_ERROR_USAGE,
                       "%s:%zu: %s; if the table begins here, set data.skip_lines = %zu", table->path, table->row->line,
@@ -310,6 +327,14 @@ static enum tutti_status leave_out_row(void *argument, size_t line, const char *
   return tutti_rows_add_lines(table->context, table->rows, 1, &at);
 }
 
+/* Cells that are separated by blanks are one: say so if each row is so many words, with a number among them. */
+static void doubt_delimiter(const struct table *table) {
+  const struct reading_words *words = &table->words;
+  if (words->rows > 0 && words->rows == tutti_rows_count(table->rows))
+    tutti_log(table->context, TUTTI_LOG_WARNING, "%s: each row is one cell of %zu words, with numbers among them; %s",
+              table->path, words->count, reading_words_advice(words));
+}
+
 /* --- the whole table --------------------------------------------------------------------------------------------- */
 
 static enum tutti_status check_rows(const struct table *table) {
@@ -331,6 +356,7 @@ enum tutti_status reading_csv(tutti_context *context, const char *path, const st
                         .missing_marks = options->missing_marks ? options->missing_marks : "",
                         .strip = options->strip ? options->strip : "",
                         .tolerant = options->tolerant,
+                        .guesses = options->delimiter == READING_DELIMITER_AUTO,
                         .rows = rows};
   const struct csv_taker taker = {
       take_row, options->tolerant ? leave_out_row : NULL, &table, columns_of, expect_rows, take_plain_row};
@@ -338,6 +364,7 @@ enum tutti_status reading_csv(tutti_context *context, const char *path, const st
   TUTTI_TRY_OUT(context, csv_file_read(context, path, &layout, &taker));
   TUTTI_TRY_OUT(context, end_runs(&table));
   TUTTI_TRY_OUT(context, check_rows(&table));
+  doubt_delimiter(&table);
   TUTTI_TRY_OUT(context, check_conventions(&table));
 out:
   tutti_free(table.runs);
