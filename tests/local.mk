@@ -458,6 +458,7 @@ EXTRA_DIST += %D%/cli/leaks.py
 cli_tests += %D%/cli/learners.sh
 cli_tests += %D%/cli/lists.sh
 cli_tests += %D%/cli/messy.sh
+cli_tests += %D%/cli/mangled.sh
 cli_tests += %D%/cli/mixed.sh
 cli_tests += %D%/cli/model.sh
 EXTRA_DIST += %D%/cli/model.py

@@ -12,6 +12,21 @@
 
 /* --- lists of columns --- */
 
+/* The names of the columns, the first of many. */
+static void add_names(struct tutti_text *text, const tutti_rows *table) {
+  enum { SHOWN = 8 };
+  size_t columns = tutti_rows_columns(table);
+  const char *const *names = tutti_rows_names(table);
+  if (!tutti_rows_named(table)) {
+    tutti_text_add(text, "; its columns have no names");
+    return;
+  }
+  tutti_text_add(text, "; %s '%.40s'", columns == 1 ? "its only column is" : "its columns are", names[0]);
+  for (size_t c = 1; c < columns && c < SHOWN; c++)
+    tutti_text_add(text, ", '%.40s'", names[c]);
+  tutti_text_add(text, "%s", columns > SHOWN ? ", ..." : "");
+}
+
 static enum tutti_status refuse_column(tutti_context *context, const tutti_rows *table, const char *parameter,
                                        const char *word) {
   enum tutti_status status = TUTTI_OK;
@@ -21,9 +36,11 @@ static enum tutti_status refuse_column(tutti_context *context, const tutti_rows 
   tutti_text_add(&text, "data.%s: %s has no column '%s'", parameter, tutti_rows_origin(table), word);
   if (closest)
     tutti_text_add(&text, "; did you mean '%s'?", closest);
-  else
-    tutti_text_add(&text, "; give a name or a number from 0 to %zu, or from -1 for the last",
-                   tutti_rows_columns(table) - 1);
+  else {
+    add_names(&text, table);
+    tutti_text_add(&text, "; give a %snumber from 0 to %zu, or from -1 for the last",
+                   tutti_rows_named(table) ? "name or a " : "", tutti_rows_columns(table) - 1);
+  }
   TUTTI_TRY_OUT(context, tutti_text_take(&text, &message));
   status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s", message);
 out:
@@ -93,6 +110,28 @@ enum tutti_status tutti_roles_find(tutti_context *context, const struct tutti_da
 
 /* --- cells --- */
 
+static bool is_empty(const tutti_rows *table, size_t column) {
+  for (size_t r = 0; r < tutti_rows_count(table); r++)
+    if (tutti_rows_cell(table, r, column) != TUTTI_CELL_MISSING)
+      return false;
+  return true;
+}
+
+/* A column without a value in any row. */
+static enum tutti_status refuse_empty(tutti_context *context, const tutti_rows *table, size_t column, bool target) {
+  const char *name = tutti_rows_names(table)[column];
+  size_t rows = tutti_rows_count(table);
+  if (target)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "%s: the target '%s' has no value in any of the %zu %s; if lines end with a delimiter, the last "
+                      "column is empty: name the target in data.target, or count from there (-2)",
+                      tutti_rows_origin(table), name, rows, tutti_plural(rows, "row", "rows"));
+  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                    "%s: column '%s' has no value in any of the %zu %s; data.ignore = %s leaves it out, data.useless = "
+                    "ignore all such columns",
+                    tutti_rows_origin(table), name, rows, tutti_plural(rows, "row", "rows"), name);
+}
+
 static enum tutti_status refuse_missing_target(tutti_context *context, const tutti_rows *table, size_t row,
                                                size_t column) {
   return tutti_cell_fail(context, table, row, column,
@@ -107,14 +146,25 @@ static enum tutti_status refuse_missing_input(tutti_context *context, const tutt
       "in an input of its own, too, drop leaves such rows out");
 }
 
+static enum tutti_status refuse_infinite(tutti_context *context, const tutti_rows *table, size_t row, size_t column,
+                                         bool target) {
+  const char *what = target ? "target" : "number", *text = tutti_rows_text(table, row, column);
+  if (!*text)
+    return tutti_cell_fail(context, table, row, column, "expected a finite %s, found infinity", what);
+  return tutti_cell_fail(
+      context, table, row, column,
+      "expected a finite %s, found '%.60s'; mend it, or, if it says that the value is missing, name it "
+      "in data.missing_marks",
+      what, text);
+}
+
 /* Drop the row with a missing cell, as the recipe wants it, or refuse a missing target, and a missing input unless
    something can stand for it. */
 static enum tutti_status look_at_cell(tutti_context *context, const struct tutti_data_config *config,
                                       const tutti_rows *table, size_t row, size_t column, bool target, uint8_t *split) {
   enum tutti_cell cell = tutti_rows_cell(table, row, column);
   if (cell == TUTTI_CELL_INFINITE)
-    return tutti_cell_fail(context, table, row, column, "expected a finite %s, found infinity",
-                           target ? "target" : "number");
+    return refuse_infinite(context, table, row, column, target);
   if (cell != TUTTI_CELL_MISSING)
     return TUTTI_OK;
   if (config->missing == TUTTI_MISSING_DROP || (target && config->missing_target == TUTTI_MISSING_TARGET_DROP))
@@ -129,6 +179,10 @@ static enum tutti_status look_at_cell(tutti_context *context, const struct tutti
 /* Targets come first: of a row that is dropped for its target, the inputs do not matter. */
 static enum tutti_status find_missing(tutti_context *context, const struct tutti_data_config *config,
                                       const tutti_rows *table, const uint8_t *roles, uint8_t *split) {
+  for (int target = 1; target >= 0; target--)
+    for (size_t c = 0; c < tutti_rows_columns(table); c++)
+      if (roles[c] == (target ? ROLE_TARGET : ROLE_INPUT) && is_empty(table, c))
+        return refuse_empty(context, table, c, target);
   for (size_t r = 0; r < tutti_rows_count(table); r++)
     for (int target = 1; target >= 0; target--)
       for (size_t c = 0; c < tutti_rows_columns(table) && split[r] != TUTTI_UNUSED; c++)
@@ -168,17 +222,19 @@ static enum tutti_status check_none_missing(tutti_context *context, const tutti_
 }
 
 /* Bytes of another encoding look like nothing on a terminal: the first that is not ASCII is named by its number. */
+#define NOT_UTF8 "; if the file is from Windows, convert it: iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW"
+static unsigned first_beyond_ascii(const char *text) {
+  while ((unsigned char)*text < 0x80)
+    text++;
+  return (unsigned char)*text;
+}
+
 static enum tutti_status check_utf8(tutti_context *context, const tutti_rows *table, size_t position) {
   for (size_t r = 0; r < tutti_rows_count(table); r++) {
-    const unsigned char *text = (const unsigned char *)tutti_rows_text(table, r, position);
-    if (tutti_is_utf8((const char *)text))
-      continue;
-    while (*text < 0x80)
-      text++;
-    return tutti_cell_fail(context, table, r, position,
-                           "expected UTF-8, found the byte 0x%02X; if the file is from Windows, convert it: "
-                           "iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW",
-                           *text);
+    const char *text = tutti_rows_text(table, r, position);
+    if (!tutti_is_utf8(text))
+      return tutti_cell_fail(context, table, r, position, "expected UTF-8, found the byte 0x%02X" NOT_UTF8,
+                             first_beyond_ascii(text));
   }
   return TUTTI_OK;
 }
@@ -307,9 +363,8 @@ static enum tutti_status start_column(tutti_context *context, const tutti_rows *
   column->position = position;
   if (!tutti_is_utf8(tutti_rows_names(table)[position]))
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                      "%s: the name of column %zu, '%s', is not UTF-8; convert the file, as by "
-                      "iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW",
-                      tutti_rows_origin(table), position, tutti_rows_names(table)[position]);
+                      "%s: the name of column %zu: expected UTF-8, found the byte 0x%02X" NOT_UTF8,
+                      tutti_rows_origin(table), position, first_beyond_ascii(tutti_rows_names(table)[position]));
   return tutti_strdup(context, tutti_rows_names(table)[position], &column->name);
 }
 
@@ -334,10 +389,7 @@ static enum tutti_status take_input(tutti_context *context, const struct tutti_d
         "the column holds categories, name it in data.categorical",
         census.numbers, tutti_plural(census.numbers, "row", "rows"),
         tutti_rows_text(table, census.first_text, position));
-  if (census.numbers + census.texts == 0)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: column '%s' has no values at all; name it in data.ignore",
-                      tutti_rows_origin(table), tutti_rows_names(table)[position]);
-  return TUTTI_OK;
+  return census.numbers + census.texts > 0 ? TUTTI_OK : refuse_empty(context, table, position, false);
 }
 
 /* The task: as the recipe says, else as the source says, else as the target implies. */
@@ -369,9 +421,10 @@ static enum tutti_status check_varies(tutti_context *context, const tutti_rows *
   }
   if (rows < 2 || fabs(first) > exact)
     return TUTTI_OK;
-  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                    "%s: the target '%s' is %g in all %zu rows; expected two values or more", tutti_rows_origin(table),
-                    tutti_rows_names(table)[position], first, rows);
+  return TUTTI_FAIL(
+      context, TUTTI_ERROR_USAGE,
+      "%s: the target '%s' is %g in all %zu rows; expected two values or more: name another column in data.target",
+      tutti_rows_origin(table), tutti_rows_names(table)[position], first, rows);
 }
 
 static enum tutti_status take_target(tutti_context *context, const struct tutti_data_config *config,
@@ -394,7 +447,8 @@ static enum tutti_status take_target(tutti_context *context, const struct tutti_
   TUTTI_TRY(context, check_none_missing(context, table, split, false, column));
   TUTTI_TRY(context, collect_categories(context, table, split, column));
   if (column->categories < 2)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: the target '%s' has %zu %s; expected two or more",
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "%s: the target '%s' has %zu %s; expected two or more: name another column in data.target",
                       tutti_rows_origin(table), column->name, column->categories,
                       tutti_plural(column->categories, "class", "classes"));
   return TUTTI_OK;
@@ -404,18 +458,8 @@ static enum tutti_status take_target(tutti_context *context, const struct tutti_
 
 /* Every row was left out: for want of a target, or of any value. */
 static enum tutti_status refuse_no_rows(tutti_context *context, const struct tutti_data_config *config,
-                                        const tutti_rows *table, const uint8_t *roles) {
+                                        const tutti_rows *table) {
   size_t rows = tutti_rows_count(table);
-  for (size_t c = 0; c < tutti_rows_columns(table); c++) {
-    size_t missing = 0;
-    for (size_t r = 0; r < rows && roles[c] == ROLE_TARGET; r++)
-      missing += tutti_rows_cell(table, r, c) == TUTTI_CELL_MISSING;
-    if (missing == rows)
-      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                        "%s: the target '%s' has no value in any of the %zu %s; if lines end with a delimiter, the "
-                        "last column is empty: name the target in data.target, or count from there (-2)",
-                        tutti_rows_origin(table), tutti_rows_names(table)[c], rows, tutti_plural(rows, "row", "rows"));
-  }
   return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                     "%s: every one of the %zu %s has a missing %s, so that %s = drop "
                     "leaves none",
@@ -435,7 +479,7 @@ static enum tutti_status take_columns(tutti_context *context, const struct tutti
     encoding->targets += roles[c] == ROLE_TARGET;
   }
   if (used == 0)
-    return refuse_no_rows(context, config, table, roles);
+    return refuse_no_rows(context, config, table);
   if (encoding->inputs == 0)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "%s: no column is left as an input: of %zu, %zu %s, and the others were "

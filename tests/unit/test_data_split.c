@@ -162,7 +162,7 @@ static void splits_without_rows(void **state) {
   refuses("leaves no test rows: 2 train, 1 validation, 0 test", "path=a.csv\nsplit=0.6 0.3 0.1");
   refuses("leaves no train rows: 0 train, 2 validation, 1 test", "path=a.csv\nsplit=0 0.6 0.4");
   refuses("leaves no train rows", "path=a.csv\nsplit=0 0 0");
-  refuses("found 1 numbers", "path=a.csv\nsplit=1");
+  refuses("found 1 number", "path=a.csv\nsplit=1");
   refuses("found 4 numbers", "path=a.csv\nsplit=1 1 1 1");
   put("all.txt", "0\n1\n2\n");
   refuses("leaves no train rows: 0 train, 0 validation, 3 test", "path=a.csv\ntest_rows=all.txt");

@@ -45,7 +45,9 @@ static enum tutti_status make_room(tutti_context *context, struct csv_row *row, 
   return TUTTI_OK;
 }
 
-static const char zero_byte[] = "expected text, found a zero byte; is this a csv file, in UTF-8?";
+static const char zero_byte[] =
+    "expected text, found a zero byte; is this a table in UTF-8? If so, this takes such bytes out: "
+    "tr -d '\\000' < FILE > NEW";
 
 /* Say why the row cannot be taken. */
 static enum tutti_status explain(struct reader *reader, const char *why) {
@@ -218,7 +220,8 @@ static enum tutti_status begin_file(struct reader *reader, const char *text, siz
 
 static const char bad_quote[] = "a quote inside a cell that is not quoted, or text behind a closing quote; quote the "
                                 "cell and double the quotes inside";
-static const char open_quote[] = "a quote that opens in this row is never closed: the file ends inside a quoted cell";
+static const char open_quote[] = "a quote that opens in this row is never closed: the file ends inside a quoted cell; "
+                                 "close it, or take it out";
 
 /* Hand over a piece of the file. *why: NULL, or what is wrong with its quotes. */
 static enum tutti_status parse(struct reader *reader, const char *text, size_t length, const char **why) {
@@ -241,8 +244,9 @@ static enum tutti_status check_file(const struct reader *reader, const struct re
   if (tutti_cancelled(reader->context))
     return TUTTI_FAIL(reader->context, TUTTI_ERROR_CANCELLED, "%s: cancelled", reader->path);
   if (reading_gz_is_torn(file))
-    return TUTTI_FAIL(reader->context, TUTTI_ERROR_USAGE, "%s:%zu: torn: the compressed file breaks off here",
-                      reader->path, reader->line);
+    return TUTTI_FAIL(reader->context, TUTTI_ERROR_USAGE,
+                      "%s:%zu: torn: the compressed file breaks off here; copy or download it again", reader->path,
+                      reader->line);
   return TUTTI_OK;
 }
 

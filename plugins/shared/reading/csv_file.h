@@ -5,7 +5,7 @@
 
 #include "csv_plain.h"
 
-enum { CSV_FILE_WHY = 160 };
+enum { CSV_FILE_WHY = 256 };
 
 /* A row: the texts of its cells, one after another. */
 struct csv_row {

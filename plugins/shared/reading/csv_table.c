@@ -136,8 +136,11 @@ static enum tutti_status add_columns(struct table *table) {
       return TUTTI_FAIL(table->context, TUTTI_ERROR_CANCELLED, "%s: cancelled", table->path);
     size_t other = name ? tutti_rows_find(table->rows, name) : SIZE_MAX;
     if (other != SIZE_MAX)
-      return TUTTI_FAIL(table->context, TUTTI_ERROR_USAGE, "%s:%zu: columns %zu and %zu are both named '%s'",
-                        table->path, table->row->line, other, i, name);
+      return TUTTI_FAIL(
+          table->context, TUTTI_ERROR_USAGE,
+          "%s:%zu: columns %zu and %zu are both named '%s'; expected a name of its own for each: rename one of them%s",
+          table->path, table->row->line, other, i, name,
+          table->header == READING_HEADER_AUTO ? ", or, if the line is a row of data, set data.header = no" : "");
     TUTTI_TRY(table->context, tutti_rows_add_column(table->context, table->rows, name));
   }
   return tutti_alloc(table->context, row->count, sizeof *table->runs, &table->runs);
@@ -251,11 +254,39 @@ static bool has_words(const struct table *table) {
   return several && inside;
 }
 
+static const char *name_of_delimiter(unsigned char delimiter) {
+  return delimiter == ';'    ? "semicolon"
+         : delimiter == '\t' ? "tab"
+         : delimiter == ' '  ? "blank"
+         : delimiter == '|'  ? "|"
+                             : "comma";
+}
+
+/* Where the cells of a row and the columns part, and what may be the reason. */
+static void say_difference(const struct table *table, const char *const *names, size_t columns, char *text,
+                           size_t size) {
+  const struct csv_row *row = table->row;
+  bool empty = true;
+  for (size_t i = columns; i < row->count; i++)
+    empty = empty && *csv_row_cell(row, i) == '\0';
+  if (row->count < columns)
+    (void)snprintf(text, size, "there is none for column '%.40s'; where a value is missing, leave its cell empty",
+                   names[row->count]);
+  else if (empty)
+    (void)snprintf(text, size, "the last is empty; take the %s at the end of the line away",
+                   name_of_delimiter(row->delimiter));
+  else
+    (void)snprintf(text, size, "there is no column for '%.40s'; quote cells that have a %s in them",
+                   csv_row_cell(row, columns), name_of_delimiter(row->delimiter));
+}
+
 /* A row with too few or too many cells. */
 static enum tutti_status take_odd_row(const struct table *table, size_t columns, char why[CSV_FILE_WHY]) {
   size_t count = table->row->count;
-  (void)snprintf(why, CSV_FILE_WHY, "expected %zu %s, as in the first line, found %zu; the last is in column %zu",
-                 columns, tutti_plural(columns, "cell", "cells"), count, count - 1);
+  char difference[CSV_FILE_WHY / 2];
+  say_difference(table, tutti_rows_names(table->rows), columns, difference, sizeof difference);
+  (void)snprintf(why, CSV_FILE_WHY, "expected %zu %s, as in the first line, found %zu: %s", columns,
+                 tutti_plural(columns, "cell", "cells"), count, difference);
   /* A title, or a comment, is one cell; so is a row with blanks between its cells, until there is a decimal comma. */
   if (columns == 1 && !table->tolerant && table->guesses && has_words(table))
     return TUTTI_FAIL(table->context, TUTTI_ERROR_USAGE,
@@ -339,10 +370,15 @@ static void doubt_delimiter(const struct table *table) {
 
 static enum tutti_status check_rows(const struct table *table) {
   if (!table->any)
-    return TUTTI_FAIL(table->context, TUTTI_ERROR_USAGE, "%s: expected rows, found an empty file", table->path);
+    return TUTTI_FAIL(
+        table->context, TUTTI_ERROR_USAGE,
+        "%s: expected rows, found an empty file, or blank lines alone; is it the right one, and was it written to "
+        "its end?",
+        table->path);
   if (tutti_rows_count(table->rows) == 0)
-    return TUTTI_FAIL(table->context, TUTTI_ERROR_USAGE, "%s: expected rows, found a header alone%s", table->path,
-                      table->header == READING_HEADER_AUTO ? "; if it is a row, set header = no" : "");
+    return TUTTI_FAIL(table->context, TUTTI_ERROR_USAGE, "%s: expected rows below the header, found a header alone%s",
+                      table->path,
+                      table->header == READING_HEADER_AUTO ? "; if it is a row of data, set data.header = no" : "");
   return TUTTI_OK;
 }
 

@@ -1,6 +1,7 @@
 /* foreign.c - what a file is that is no table of text. */
 #include "foreign.h"
 
+#include <stdbool.h>
 #include <string.h>
 #include <strings.h>
 
@@ -18,6 +19,9 @@ static const char parquet[] =
 static const char arrow[] =
     "an Arrow file; make a CSV file of it, as with pandas: pandas.read_feather(FILE).to_csv(NEW, index=False)";
 static const char wide[] = "a text in UTF-16; convert it: iconv -f UTF-16 -t UTF-8 FILE > NEW";
+static const char wide_little[] =
+    "a text in UTF-16, without its mark; convert it: iconv -f UTF-16LE -t UTF-8 FILE > NEW";
+static const char wide_big[] = "a text in UTF-16, without its mark; convert it: iconv -f UTF-16BE -t UTF-8 FILE > NEW";
 static const char database[] = "an SQLite database; make a CSV file of a table: sqlite3 -csv -header FILE "
                                "'select * from TABLE' > NEW";
 static const char array[] = "an array of NumPy; name it FILE.npy, or set data.plugin = npy";
@@ -44,11 +48,22 @@ static const struct kind kinds[] = {
     {BEGINS("BZh91AY&SY"), packed},
 };
 
+/* Every other byte of what is ASCII in UTF-16 is zero. */
+static const char *wide_of(const char *begin, size_t length) {
+  if (length < 4)
+    return NULL;
+  bool little = begin[0] && !begin[1] && begin[2] && !begin[3], big = !begin[0] && begin[1] && !begin[2] && begin[3];
+  return little ? wide_little : big ? wide_big : NULL;
+}
+
 const char *reading_foreign(const char *begin, size_t length) {
   static const char *const pages[] = {"<!doctype html", "<html"};
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
     if (length >= kinds[i].length && memcmp(begin, kinds[i].begin, kinds[i].length) == 0)
       return kinds[i].text;
+  const char *unmarked = wide_of(begin, length);
+  if (unmarked)
+    return unmarked;
   while (length > 0 && strchr(" \t\r\n", *begin) && *begin)
     begin++, length--;
   for (size_t i = 0; i < sizeof pages / sizeof *pages; i++)

@@ -15,7 +15,8 @@ enum tutti_status reading_gz_open(tutti_context *context, const char *path, stru
   struct stat facts;
   *gz = (struct reading_gz){.path = path, .limit = tutti_memory_for_data()};
   if (stat(path, &facts) == 0 && unreadable(facts.st_mode))
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: expected a file, found %s", path, unreadable(facts.st_mode));
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: expected a file, found %s; name the file itself", path,
+                      unreadable(facts.st_mode));
   do
     gz->file = gzopen(path, "rb"); /* waits until a pipe has a writer */
   while (!gz->file && errno == EINTR && !tutti_cancelled(context));
@@ -97,6 +98,7 @@ enum tutti_status reading_gz_close(tutti_context *context, struct reading_gz *gz
   int closed = gz->file ? gzclose(gz->file) : Z_OK;
   gz->file = NULL;
   if (status == TUTTI_OK && closed != Z_OK)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: torn: the compressed file breaks off", gz->path);
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: torn: the compressed file breaks off; copy or download it again",
+                      gz->path);
   return status;
 }
