@@ -10,6 +10,7 @@
 # How they are built and run: harness.mk.
 check_LIBRARIES += libgolden.a
 libgolden_a_SOURCES = %D%/unit/golden.c %D%/unit/golden.h %D%/unit/pools.c %D%/unit/pools.h %D%/unit/selecting.c %D%/unit/selecting.h %D%/unit/space_fixture.h %D%/unit/layer_graph_checks.h %D%/unit/recipe_fixture.h %D%/attributes.h %D%/watched.h
+EXTRA_DIST += %D%/bench/workers.py
 EXTRA_DIST += %D%/bench/select_numpy.py
 EXTRA_DIST += %D%/cli/harness.sh %D%/cli/cuda-harness.sh
 EXTRA_DIST += %D%/cli/recipes.sh

@@ -18,7 +18,8 @@ import tempfile
 
 COMPARISONS = ["train_mlp_jax.py train-mlp", "nomu_fit_jax.py nomu --epochs 60", "nomu_fit_torch.py nomu --epochs 15",
                "train_darts_torch.py train-darts", "ask_sklearn.py ask", "forest_sklearn.py forest", "otmann_pot.py otmann",
-               "select_numpy.py select", "load_pandas.py load", "train_pool_torch.py train-pool", "train_pool_jax.py train-pool"]
+               "select_numpy.py select", "load_pandas.py load", "load_pandas.py load --rows 1000000 --rounds 2",
+               "workers.py ../../tutti-uninstalled", "train_pool_torch.py train-pool", "train_pool_jax.py train-pool"]
 HERE = pathlib.Path(__file__).resolve().parent
 
 
@@ -62,7 +63,7 @@ def machine():
 def page(lines, missing, version):
     text = ["# Performance", "",
             "What `make bench-all` printed: each row sets one of the programs in `tests/bench` beside the strongest peer that we know, turn by turn in one run. Times are the",
-            "processor's of one thread, but for the fit of NOMU, where both sides have all cores, and OTMANN, the forward selection and pools on a GPU, which go by the wall clock. A ratio above 1 says that Tutti was so many times faster; in brackets, the range of",
+            "processor's of one thread, but for the fit of NOMU, where both sides have all cores, and OTMANN, the forward selection, whole runs and pools on a GPU, which go by the wall clock. A ratio above 1 says that Tutti was so many times faster; in brackets, the range of",
             "the rounds. The documents of the parts say what limits them: [backend-cpu.md](backend-cpu.md), [nomu.md](nomu.md), [search.md](search.md), [spaces.md](spaces.md).", "",
             f"{datetime.date.today():%d %B %Y}, {version}, {machine()}.", "",
             "| what | Tutti | peer | | ratio | of the limit |", "|---|---|---|---|---|---|", *map(cell, lines)]
