@@ -220,6 +220,7 @@ unit_tests += %D%/unit/test_executor
 unit_tests += %D%/unit/test_evolution
 tests_unit_test_evolution_SOURCES = %D%/unit/test_evolution.c %D%/unit/toy.c %D%/unit/toy.h
 tests_unit_test_evolution_SOURCES += %D%/unit/words.c %D%/unit/words.h
+unit_tests += %D%/unit/test_memory_bound
 unit_tests += %D%/unit/test_file
 unit_tests += %D%/unit/test_fit
 tests_unit_test_fit_LDADD = libbnn.la $(LDADD)

@@ -1,5 +1,6 @@
 /* file.c - files that are whole or absent. */
 #include "file_impl.h"
+#include "memory_bound_impl.h"
 
 #include "context_impl.h"
 
@@ -130,6 +131,19 @@ enum tutti_status tutti_file_open(tutti_context *context, const char *path, int 
   return TUTTI_FAIL(context, TUTTI_ERROR_IO, "%s: expected a regular file", path);
 }
 
+/* Small files fit, whatever bounds memory, and most files are small. */
+static enum tutti_status check_size(tutti_context *context, const char *path, off_t size) {
+  static const off_t small = 1 << 20;
+  if (size <= small)
+    return TUTTI_OK;
+  const struct tutti_memory_bound bound = tutti_memory_bound();
+  return (uint64_t)size <= bound.bytes / 2
+             ? TUTTI_OK
+             : TUTTI_FAIL(context, TUTTI_ERROR_MEMORY,
+                          "%s: its %jd MiB are more than %zu MiB, half of %s; take a part of it", path,
+                          (intmax_t)(size >> 20), bound.bytes >> 21, bound.of);
+}
+
 enum tutti_status tutti_file_read(tutti_context *context, const char *path, char **data, size_t *bytes) {
   enum tutti_status status = TUTTI_OK;
   struct stat facts = {0};
@@ -137,13 +151,7 @@ enum tutti_status tutti_file_read(tutti_context *context, const char *path, char
   *data = NULL;
   *bytes = 0;
   TUTTI_TRY(context, tutti_file_open(context, path, &file, &facts));
-  if ((uint64_t)facts.st_size > tutti_memory_for_data()) {
-    status = TUTTI_FAIL(context, TUTTI_ERROR_MEMORY,
-                        "%s: its %jd MiB are more than the %zu MiB that are half of the machine's memory; take a part "
-                        "of it",
-                        path, (intmax_t)(facts.st_size >> 20), tutti_memory_for_data() >> 20);
-    goto out;
-  }
+  TUTTI_TRY_OUT(context, check_size(context, path, facts.st_size));
   TUTTI_TRY_OUT(context, tutti_alloc(context, (size_t)facts.st_size + 1, 1, data));
   while (*bytes < (size_t)facts.st_size) {
     ssize_t n = read(file, *data + *bytes, (size_t)facts.st_size - *bytes);

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <tutti/context.h>
-#include <unistd.h>
 
 /* For vectors of 512 bits, and so that no two arrays share a cache line. */
 enum { ALIGNMENT = 64, HUGE_PAGE = 2 << 20 };
@@ -53,11 +52,6 @@ enum tutti_status tutti_realloc(tutti_context *context, size_t kept, size_t coun
 }
 
 void tutti_free(void *pointer) { free(pointer); }
-
-size_t tutti_memory_for_data(void) {
-  long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-  return pages > 0 && page > 0 ? (size_t)pages / 2 * (size_t)page : SIZE_MAX;
-}
 
 enum tutti_status tutti_strdup(tutti_context *context, const char *text, char **copy) {
   size_t length = strlen(text) + 1;

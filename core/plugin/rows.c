@@ -4,13 +4,16 @@
 #include <string.h>
 
 #include "rows_impl.h"
+#include "core/base/memory_bound_impl.h"
 
 enum tutti_status tutti_rows_create(tutti_context *context, const char *origin, tutti_rows **out) {
   enum tutti_status status = TUTTI_OK;
   tutti_rows *rows = NULL;
   *out = NULL;
   TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof *rows, &rows));
-  rows->limit = tutti_memory_for_data();
+  const struct tutti_memory_bound bound = tutti_memory_bound();
+  rows->limit = bound.bytes / 2;
+  rows->limit_of = bound.of;
   TUTTI_TRY_OUT(context, tutti_strdup(context, origin, &rows->origin));
   *out = rows;
   rows = NULL;
@@ -48,14 +51,19 @@ void tutti_rows_destroy(tutti_rows *rows) {
 /* Linux grants memory that it does not have, and ends whoever uses it. */
 static enum tutti_status hold(tutti_context *context, tutti_rows *rows, size_t count, size_t size) {
   size_t bytes;
-  if (!__builtin_mul_overflow(count, size, &bytes) && bytes <= rows->limit - rows->held) {
+  if (__builtin_mul_overflow(count, size, &bytes))
+    bytes = SIZE_MAX;
+  if (bytes <= rows->limit - rows->held) {
     rows->held += bytes;
     return TUTTI_OK;
   }
-  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                    "%s: expected rows that fit into half of the machine's memory, and these need more than %zu MiB; "
-                    "take a part of the rows or columns",
-                    rows->origin, rows->limit >> 20);
+  if (__builtin_add_overflow(bytes, rows->held, &bytes))
+    bytes = SIZE_MAX;
+  return TUTTI_FAIL(
+      context, TUTTI_ERROR_USAGE,
+      "%s: expected rows that fit into %zu MiB, half of %s, and these need %zu MiB or more; take a part of "
+      "the rows or columns",
+      rows->origin, rows->limit >> 20, rows->limit_of, ((bytes > rows->expected ? bytes : rows->expected) >> 20) + 1);
 }
 
 enum tutti_status tutti_rows_grow(tutti_context *context, tutti_rows *rows, size_t count, size_t more, size_t size,
@@ -189,8 +197,10 @@ enum tutti_status tutti_rows_add_numbers(tutti_context *context, tutti_rows *row
 
 enum tutti_status tutti_rows_expect(tutti_context *context, tutti_rows *rows, size_t count) {
   size_t cell = sizeof(double) + sizeof(uint8_t), bytes;
-  if (count > UINT32_MAX || __builtin_mul_overflow(count * cell, rows->columns, &bytes) ||
-      bytes > (rows->limit - rows->held) / 2)
+  if (count > UINT32_MAX || __builtin_mul_overflow(count * cell, rows->columns, &bytes))
+    return TUTTI_OK;
+  rows->expected = bytes;
+  if (bytes > (rows->limit - rows->held) / 2)
     return TUTTI_OK;
   for (size_t c = 0; c < rows->columns; c++) {
     size_t there = rows->cells[c].count;

@@ -23,7 +23,9 @@ struct tutti_unread_row {
 struct tutti_rows {
   char *origin;
   size_t test_rows;
-  size_t held, limit; /* bytes of all that is here, nearly, and the most that they may be */
+  size_t held, limit;   /* bytes of all that is here, nearly, and the most that they may be: */
+  const char *limit_of; /* half of that */
+  size_t expected;      /* bytes that are said to come, in all */
   /* a table */
   size_t columns, column_room;
   char **names;              /* [columns] */

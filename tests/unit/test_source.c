@@ -180,7 +180,10 @@ static void rows_have_a_limit(void **state) {
   ok(tutti_rows_add_text(context, rows, 0, "a text"));
   assert_true(rows->held >= held + CELLS * sizeof(size_t));
   rows->limit = rows->held;
-  const char *refused = "here: expected rows that fit into half of the machine's memory";
+  rows->limit_of = "a nutshell";
+  char refused[160];
+  (void)snprintf(refused, sizeof refused, "here: expected rows that fit into %zu MiB, half of a nutshell, and these %s",
+                 rows->limit >> 20, "need 1 MiB or more");
   fails(TUTTI_ERROR_USAGE, refused, tutti_rows_add_lines(context, rows, CELLS, lines));
   fails(TUTTI_ERROR_USAGE, refused, tutti_rows_add_numbers(context, rows, 0, CELLS, numbers));
   assert_int_equal(tutti_rows_count(rows), CELLS + 1);
@@ -190,6 +193,7 @@ static void rows_have_a_limit(void **state) {
   ok(tutti_rows_create(context, "here", &rows));
   ok(tutti_rows_expect_images(context, rows, "here", (struct tutti_shape){SIDE, SIDE, 1}, TUTTI_U8));
   rows->limit = sizeof pixels + sizeof labels[0];
+  rows->limit_of = "a nutshell";
   ok(tutti_rows_add_images(context, rows, 1, pixels, sizeof pixels));
   ok(tutti_rows_add_labels(context, rows, 1, labels));
   fails(TUTTI_ERROR_USAGE, refused, tutti_rows_add_images(context, rows, 1, pixels, sizeof pixels));

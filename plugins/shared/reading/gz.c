@@ -54,11 +54,18 @@ enum tutti_status reading_gz_read(tutti_context *context, struct reading_gz *gz,
                                   size_t *got) {
   TUTTI_TRY(context, read_some(context, gz, bytes, buffer, got));
   gz->done += *got;
-  if (gz->done > gz->limit)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                      "%s: expected data that fit into memory, and it goes on after %zu MiB%s; take a part of the rows",
-                      gz->path, gz->limit >> 20, gzdirect(gz->file) ? "" : " (expanded)");
-  return TUTTI_OK;
+  if (gz->done <= gz->limit)
+    return TUTTI_OK;
+  const size_t size = reading_gz_size(gz);
+  if (size > 0)
+    return TUTTI_FAIL(
+        context, TUTTI_ERROR_USAGE,
+        "%s: expected data that fit into %zu MiB, half of the memory there is, found %zu MiB; take a part "
+        "of the rows",
+        gz->path, gz->limit >> 20, size >> 20);
+  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                    "%s: expected data that fit into memory, and it goes on after %zu MiB%s; take a part of the rows",
+                    gz->path, gz->limit >> 20, gzdirect(gz->file) ? "" : " (expanded)");
 }
 
 enum tutti_status reading_gz_read_growing(tutti_context *context, struct reading_gz *gz, size_t bytes,

@@ -1,0 +1,18 @@
+/* memory_bound_impl.h - how much memory this process may have, and who says so; for core/ only. */
+#ifndef TUTTI_MEMORY_BOUND_IMPL_H
+#define TUTTI_MEMORY_BOUND_IMPL_H
+
+#include "private.h"
+
+#include <stddef.h>
+
+struct tutti_memory_bound {
+  size_t bytes;
+  const char *of; /* what has, or allows, so many: "the machine's memory"; static */
+};
+
+/* The least of the machine's memory, the limits RLIMIT_AS and RLIMIT_DATA, and those of the process's control groups.
+   Takes some 50 microseconds: files of the system are read. */
+TUTTI_PRIVATE struct tutti_memory_bound tutti_memory_bound(void);
+
+#endif
