@@ -83,8 +83,8 @@ CPU_INLINE void gemm_few_finish(const vec sum[CPU_LANES], float *to) {
 
 #endif
 
-/* Sums of CPU_LANES rows of B. One pointer serves three of them (at 0, ldb, 2 ldb), so that the addresses of sixteen fit
-   in registers; otherwise the compiler makes sixteen and keeps some of them in memory. */
+/* Sums of CPU_LANES rows of B. One pointer serves three of them (at 0, ldb, 2 ldb), so that the addresses of sixteen
+   fit in registers; otherwise the compiler makes sixteen and keeps some of them in memory. */
 CPU_INLINE void gemm_few_tile(size_t k, const float *lines, const float *b, size_t ldb, float *to) {
   vec sum[CPU_LANES];
   const float *at[GEMM_FEW_POINTERS];
