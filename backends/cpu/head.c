@@ -64,9 +64,10 @@ static double loss_gaussian(struct cpu_plan *plan, size_t rows, bool gradients) 
   gaussian_inputs(plan, source, rows);
   double total = plan->kernels->gaussian(&head, count, a->mean, a->raw, a->targets, gradients ? a->mean_gradient : NULL,
                                          a->raw_gradient);
+  if (gradients)
+    memset(source->gradient, 0, rows * source->ld * sizeof *source->gradient);
   for (size_t r = 0, i = 0; gradients && r < rows; r++) {
     float *to = source->gradient + r * source->ld;
-    memset(to, 0, source->ld * sizeof *to);
     for (size_t o = 0; o < outputs; o++, i++) {
       to[o] = a->mean_gradient[i];
       to[outputs + o] = a->raw_gradient[i];
@@ -80,11 +81,11 @@ static double loss_linear(struct cpu_plan *plan, size_t rows, bool gradients) {
   size_t outputs = plan->outputs;
   float weight = 2 / (float)(rows * outputs);
   double total = 0;
+  if (gradients)
+    memset(source->gradient, 0, rows * source->ld * sizeof *source->gradient);
   for (size_t r = 0; r < rows; r++) {
     const float *x = source->value + r * source->ld, *y = plan->head.targets + r * outputs;
     float *to = gradients ? source->gradient + r * source->ld : NULL;
-    if (to)
-      memset(to, 0, source->ld * sizeof *to);
     for (size_t o = 0; o < outputs; o++) {
       float residual = x[o] - y[o];
       total += (double)residual * (double)residual;
