@@ -163,16 +163,9 @@ static void gemm_packed(const struct cpu_gemm *g) {
 /* Sums of few terms, as those behind an output layer are: B stays in registers while all rows of A pass. */
 enum { GEMM_SHALLOW = 4 };
 
-/* `masked`: nothing but a mask stands between a sum and its place. */
+/* `masked`: nothing but a mask stands between a sum and its place, and the sum's last term is added under it. */
 CPU_INLINE void gemm_shallow_panel(const int depth, const int vecs, const bool masked, const struct cpu_gemm *g,
                                    size_t column) {
-  const struct cpu_gemm to = {.c = g->c,
-                              .ldc = g->ldc,
-                              .mask = g->mask,
-                              .ldm = g->ldm,
-                              .accumulate = !masked && g->accumulate,
-                              .relu = !masked && g->relu,
-                              .mask_sum = !masked && g->mask_sum};
   const size_t rows = g->m, row_step = g->a_row, column_step = g->a_column;
   const float *a = g->a;
   vec line[GEMM_SHALLOW][4], first[4], sum[12][8];
@@ -183,11 +176,20 @@ CPU_INLINE void gemm_shallow_panel(const int depth, const int vecs, const bool m
   }
   for (size_t row = 0; row < rows; row++, a += row_step) {
     CPU_UNROLL for (int v = 0; v < vecs; v++) sum[0][v] = first[v];
-    CPU_UNROLL for (int k = 0; k < depth; k++) {
+    CPU_UNROLL for (int k = 0; k < depth - masked; k++) {
       vec one = v_set(a[(size_t)k * column_step]);
       CPU_UNROLL for (int v = 0; v < vecs; v++) sum[0][v] = v_fma(one, line[k][v], sum[0][v]);
     }
-    gemm_store(1, vecs, CPU_LANES, &to, row, column, sum);
+    if (!masked) {
+      gemm_store(1, vecs, CPU_LANES, g, row, column, sum);
+      continue;
+    }
+    const vec one = v_set(a[(size_t)(depth - 1) * column_step]);
+    CPU_UNROLL for (int v = 0; v < vecs; v++) {
+      const size_t at = column + (size_t)v * CPU_LANES;
+      vmask some = v_greater(v_load(g->mask + row * g->ldm + at), v_zero());
+      v_store(g->c + row * g->ldc + at, v_masked_fma(some, one, line[depth - 1][v], sum[0][v]));
+    }
   }
 }
 

@@ -38,10 +38,10 @@ CPU_INLINE vec gemm_sums(const vec x[8]) {
 CPU_INLINE vec gemm_sums(const vec x[4]) { return (vec){v_sum(x[0]), v_sum(x[1]), v_sum(x[2]), v_sum(x[3])}; }
 #endif
 
-/* sums[r * units + u] = sum_k a[r][k] b[u][k] of CPU_LANES / units rows; lanes of rows beyond `rows` repeat the last
-   one. `k` is a multiple of CPU_LANES. */
-CPU_INLINE void gemm_narrow_tile(const size_t units, const bool whole, size_t rows, size_t k, const float *a,
-                                 size_t lda, const float *b, float *sums) {
+/* Lane r * units + u: sum_k a[r][k] b[u][k], of CPU_LANES / units rows; those beyond `rows` repeat the last one. `k` is a
+   multiple of CPU_LANES. */
+CPU_INLINE vec gemm_narrow_tile(const size_t units, const bool whole, size_t rows, size_t k, const float *a, size_t lda,
+                                const float *b) {
   vec sum[CPU_LANES];
   const float *line[CPU_LANES];
   CPU_UNROLL for (size_t r = 0; r < CPU_LANES / units; r++) line[r] = a + (whole || r < rows ? r : rows - 1) * lda;
@@ -54,27 +54,38 @@ CPU_INLINE void gemm_narrow_tile(const size_t units, const bool whole, size_t ro
       CPU_UNROLL for (size_t u = 0; u < units; u++) sum[r * units + u] = v_fma(x, of[u], sum[r * units + u]);
     }
   }
-  v_store(sums, gemm_sums(sum));
+  return gemm_sums(sum);
+}
+
+/* The sums of row r, and zeros. */
+CPU_INLINE vec gemm_narrow_row(const size_t units, size_t r, vec sums) {
+#if CPU_LANES == 16
+  const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  return _mm512_maskz_permutexvar_ps((__mmask16)((1u << units) - 1),
+                                     _mm512_add_epi32(lanes, _mm512_set1_epi32((int)(r * units))), sums);
+#else
+  float all[CPU_LANES];
+  v_store(all, sums);
+  return v_load_first(all + r * units, units);
+#endif
 }
 
 /* A product whose columns from `units` on are 0. */
 CPU_INLINE void gemm_narrow_units(const size_t units, const struct cpu_gemm *g) {
   float across[GEMM_NARROW_UNITS * CPU_GEMM_DEPTH] __attribute__((aligned(64)));
-  float sums[CPU_LANES] __attribute__((aligned(64)));
   const size_t k = (g->k + CPU_LANES - 1) / CPU_LANES * CPU_LANES, rows = CPU_LANES / units;
   for (size_t u = 0; u < units; u++)
     for (size_t q = 0; q < k; q++)
       across[u * CPU_GEMM_DEPTH + q] = q < g->k ? g->b[q * g->ldb + u] : 0;
   for (size_t row = 0; row < g->m; row += rows) {
     size_t here = g->m - row < rows ? g->m - row : rows;
-    if (here == rows)
-      gemm_narrow_tile(units, true, here, k, g->a + row * g->a_row, g->a_row, across, sums);
-    else
-      gemm_narrow_tile(units, false, here, k, g->a + row * g->a_row, g->a_row, across, sums);
+    const float *a = g->a + row * g->a_row;
+    vec sums = here == rows ? gemm_narrow_tile(units, true, here, k, a, g->a_row, across)
+                            : gemm_narrow_tile(units, false, here, k, a, g->a_row, across);
     for (size_t r = 0; r < here; r++)
       for (size_t column = 0; column < g->n; column += CPU_LANES) {
         vec sum[12][8];
-        sum[0][0] = column == 0 ? v_load_first(sums + r * units, units) : v_zero();
+        sum[0][0] = column == 0 ? gemm_narrow_row(units, r, sums) : v_zero();
         if (g->bias)
           sum[0][0] = sum[0][0] + v_load(g->bias + column);
         gemm_store(1, 1, CPU_LANES, g, row + r, column, sum);

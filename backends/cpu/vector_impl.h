@@ -35,6 +35,7 @@ CPU_INLINE vec v_round(vec x) { return _mm512_roundscale_ps(x, _MM_FROUND_TO_NEA
 CPU_INLINE vmask v_greater(vec a, vec b) { return _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ); }
 CPU_INLINE vec v_select(vmask m, vec yes, vec no) { return _mm512_mask_blend_ps(m, no, yes); }
 CPU_INLINE vec v_masked(vmask m, vec x) { return _mm512_maskz_mov_ps(m, x); }
+CPU_INLINE vec v_masked_fma(vmask m, vec a, vec b, vec c) { return _mm512_maskz_fmadd_ps(m, a, b, c); }
 CPU_INLINE ivec v_bits(vec x) { return _mm512_castps_si512(x); }
 CPU_INLINE vec v_from_bits(ivec x) { return _mm512_castsi512_ps(x); }
 CPU_INLINE ivec v_to_int(vec x) { return _mm512_cvtps_epi32(x); }
@@ -275,6 +276,10 @@ CPU_INLINE void v_narrow(uint16_t *p, vec x) {
 #if CPU_LANES < 16 && CPU_LANES > 1
 CPU_INLINE vec v_load_half(const float *p) { return v_load_first(p, CPU_LANES / 2); }
 CPU_INLINE void v_store_half(float *p, vec x) { v_store_first(p, x, CPU_LANES / 2); }
+#endif
+
+#if CPU_LANES < 16
+CPU_INLINE vec v_masked_fma(vmask m, vec a, vec b, vec c) { return v_masked(m, v_fma(a, b, c)); }
 #endif
 
 /* Keep a loaded value in a register: otherwise the compiler reads it again for each use. */
