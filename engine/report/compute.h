@@ -34,11 +34,12 @@ struct report_bar {
   uint32_t worker;
   double at, seconds; /* the second of the run's work at which its result came, and how long it took */
   double begin, end;  /* found: seconds of the run's work */
-  size_t place;       /* found: < places */
+  size_t place;       /* found: < *places */
 };
-/* When each of bars[count] was, at the latest, if each worker has places >= 1 that train one after the other, and sends
-   its results in the order of their ends. TUTTI_ERROR_MEMORY. */
+/* When each of bars[count] was, at the latest, if each worker has *places >= 1 that train one after the other and sends
+   its results in the order of their ends. A worker that cannot have done in them what it did since second 0 gets more;
+   *places is then the most that one has. TUTTI_ERROR_MEMORY. */
 TUTTI_NODISCARD enum tutti_status tutti_report_timeline(tutti_context *context, size_t count, struct report_bar *bars,
-                                                        size_t places);
+                                                        size_t *places);
 
 #endif

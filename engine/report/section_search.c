@@ -153,7 +153,7 @@ static enum tutti_status draw_workers(const struct report_facts *facts, struct r
     goto out;
   }
   TUTTI_TRY_OUT(context, read_places(facts, timeline.count, &places));
-  TUTTI_TRY_OUT(context, tutti_report_timeline(context, timeline.count, timeline.bars, places));
+  TUTTI_TRY_OUT(context, tutti_report_timeline(context, timeline.count, timeline.bars, &places));
   struct tutti_table *table =
       tutti_figure_table(figure, "trial", "worker", "place", "begin (s)", "end (s)", "finished", NULL);
   for (size_t i = 0; i < timeline.count; i++) {

@@ -330,8 +330,8 @@ enum tutti_status tutti_manager_record(struct tutti_manager *manager, uint64_t t
   return tutti_catalogue_done(manager->context, manager->catalogue, &row);
 }
 
-/* A torn trial was trained again: what the builder was told stays. The new files should agree with it; if they do not,
-   the report has to tell of them. */
+/* A torn trial was trained again: what the builder was told stays, and so do when and by whom it was first trained. The
+   new files should agree with it; if they do not, the report has to tell of them. */
 static enum tutti_status take_repair(struct tutti_manager *manager, const struct tutti_reply *reply,
                                      struct tutti_reply_facts *facts) {
   struct tutti_record *record = &manager->history.records[reply->trial];
@@ -352,7 +352,6 @@ static enum tutti_status take_repair(struct tutti_manager *manager, const struct
   tutti_free(record->report);
   record->report = facts->report;
   facts->report = NULL;
-  record->worker = reply->worker;
   return tutti_manager_record(manager, reply->trial);
 }
 

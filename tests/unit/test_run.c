@@ -457,7 +457,8 @@ static enum tutti_status train_here(tutti_context *context, struct tutti_reply *
   status = tutti_training_begin(context, experiment, ".", request, &training);
   if (status == TUTTI_OK)
     status = tutti_backend_train(context, experiment->backend, &training.job, &training.outcome);
-  *reply = (struct tutti_reply){.size = sizeof *reply, .kind = TUTTI_REPLY_DONE, .trial = trial};
+  *reply = (struct tutti_reply){
+      .size = sizeof *reply, .kind = TUTTI_REPLY_DONE, .trial = trial, .worker = (uint32_t)simulated.answered - 1};
   SIMULATED_OK(tutti_training_reply_begin(context, experiment, "run", status, &training, &unsent));
   SIMULATED_OK(tutti_training_reply_end(context, &unsent, &reply->text));
   tutti_training_end(&training);
@@ -569,6 +570,56 @@ static void a_torn_file_is_made_again_and_told_once(void **state) {
   tutti_experiment_destroy(experiment);
 }
 
+struct seen_trial {
+  uint64_t number;
+  uint32_t worker;
+  double at, seconds;
+  char *report;
+};
+
+static enum tutti_status see_trial(void *argument, const struct tutti_trial *trial) {
+  struct seen_trial *seen = argument;
+  if (trial->number == seen->number) {
+    seen->worker = trial->worker;
+    seen->at = trial->at;
+    seen->seconds = trial->seconds;
+    seen->report = strdup(trial->report);
+  }
+  return TUTTI_OK;
+}
+
+static struct seen_trial trial_in_catalogue(uint64_t number) {
+  struct seen_trial seen = {.number = number};
+  tutti_catalogue *catalogue;
+  SIMULATED_OK(tutti_catalogue_open(simulated_context, "run/catalogue.sqlite", false, &catalogue));
+  SIMULATED_OK(tutti_catalogue_visit(simulated_context, catalogue, see_trial, &seen));
+  tutti_catalogue_close(catalogue);
+  return seen;
+}
+
+/* Of a trial that was trained twice: when, how long and by whom are all of the first training. */
+static void a_trial_that_was_made_again_keeps_who_made_it_when(void **state) {
+  static const char recipe[] = "[run]\nbudget = 3\n[selector]\nplugin = all\n";
+  (void)state;
+  simulated_table();
+  simulated.wait = train_here;
+  experiment = NULL;
+  RUN(true, recipe, false);
+  struct seen_trial before = trial_in_catalogue(1);
+  assert_int_equal(before.worker, 1);
+  simulated_write("run/trials/000001/test.npy", "torn");
+  simulated.variance += 1; /* the new files differ, so that the trial is recorded again */
+  RUN(true, recipe, true);
+  assert_int_equal(last.repaired, 1);
+  struct seen_trial after = trial_in_catalogue(1);
+  assert_string_not_equal(after.report, before.report);
+  assert_int_equal(after.worker, before.worker);
+  assert_true(after.at == before.at && after.seconds == before.seconds);
+  free(before.report);
+  free(after.report);
+  tutti_experiment_destroy(experiment);
+}
+
 static void other_data_are_refused(void **state) {
   static const char recipe[] = "[run]\nbudget = 3\n[selector]\nplugin = all\n";
   (void)state;
@@ -631,6 +682,7 @@ int main(void) {
       TEST(the_ensemble_is_chosen_on_validation_rows),
       TEST(every_finished_trial_may_be_a_member),
       TEST(a_torn_file_is_made_again_and_told_once),
+      TEST(a_trial_that_was_made_again_keeps_who_made_it_when),
       TEST(other_data_are_refused),
       TEST(failures_that_differ_by_numbers_are_one),
   };
