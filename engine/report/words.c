@@ -33,6 +33,14 @@ static void add_figure(struct tutti_text *out, double number) {
   tutti_text_add(out, fabs(number) >= 1e4 && fabs(number) < 1e12 ? "<b>%.0f</b>" : "<b>%.4g</b>", number);
 }
 
+/* Of several targets, so many are named. */
+enum { NAMED_TARGETS = 5 };
+
+static void add_rest(struct tutti_text *out, size_t count) {
+  if (count > NAMED_TARGETS)
+    tutti_text_add(out, ", and %zu more", count - NAMED_TARGETS);
+}
+
 /* --- asked -------------------------------------------------------------------------------------------------------- */
 
 static void say_data(const struct report_facts *facts, struct tutti_text *out) {
@@ -45,11 +53,15 @@ static void say_data(const struct report_facts *facts, struct tutti_text *out) {
   if (facts->classes)
     tutti_text_add(out, "Rows were to be told apart into <b>%zu classes</b>", task->outputs);
   else {
-    tutti_text_add(out, "A number was to be predicted: ");
-    for (size_t i = 0; i < task->outputs && i < 5; i++) {
+    if (task->outputs == 1)
+      tutti_text_add(out, "A number was to be predicted: ");
+    else
+      tutti_text_add(out, "<b>%zu numbers</b> were to be predicted: ", task->outputs);
+    for (size_t i = 0; i < task->outputs && i < NAMED_TARGETS; i++) {
       tutti_text_add(out, i ? ", " : "");
       add_strong(out, tutti_view_output(facts->view, i));
     }
+    add_rest(out, task->outputs);
   }
   if (in.height > 1 || in.width > 1)
     tutti_text_add(out, ", from images of %d &#215; %d pixels. ", in.height, in.width);
@@ -103,9 +115,29 @@ static void say_asked(const struct report_facts *facts, struct tutti_text *out) 
 
 /* --- found -------------------------------------------------------------------------------------------------------- */
 
+/* Targets may have unlike units, so that each has an error of its own. */
+static void say_errors(const json_t *targets, struct tutti_text *out) {
+  const json_t *target;
+  size_t index;
+  tutti_text_add(out, "it is off by ");
+  json_array_foreach(targets, index, target) {
+    if (index == NAMED_TARGETS)
+      break;
+    tutti_text_add(out, index ? ", " : "");
+    add_figure(out, tutti_report_metric(json_object_get(target, "metrics"), "rmse"));
+    tutti_text_add(out, " in ");
+    tutti_xml_add(out, text_at(target, "target"));
+  }
+  add_rest(out, json_array_size(targets));
+  tutti_text_add(out, " (roots of the mean squared errors, each in its target's unit)");
+}
+
 /* What makes each kind of task good or bad for people. */
-static void say_quality(const struct report_facts *facts, const json_t *metrics, struct tutti_text *out) {
-  if (facts->classes) {
+static void say_quality(const struct report_facts *facts, const json_t *split, struct tutti_text *out) {
+  const json_t *metrics = json_object_get(split, "metrics"), *targets = json_object_get(split, "targets");
+  if (targets) {
+    say_errors(targets, out);
+  } else if (facts->classes) {
     tutti_text_add(out, "it is wrong for ");
     tutti_text_add(out, "<b>%.3g %%</b>", 100 * tutti_report_metric(metrics, "error"));
     tutti_text_add(out, " of the rows");
@@ -136,7 +168,8 @@ static void say_calibrated(const json_t *split, struct tutti_text *out) {
 /* The one model that a search without an ensemble would have given. */
 static void say_single(const struct report_facts *facts, const char *split, struct tutti_text *out) {
   const json_t *best = json_object_get(facts->status, "best");
-  const char *loss = facts->classes ? "error" : "rmse";
+  const bool several = !facts->classes && facts->experiment->task.outputs > 1; /* whose errors have unlike units */
+  const char *loss = facts->classes ? "error" : several ? "nll" : "rmse";
   if (!json_is_object(best))
     return;
   uint64_t trial = (uint64_t)json_integer_value(json_object_get(best, "trial"));
@@ -147,8 +180,9 @@ static void say_single(const struct report_facts *facts, const char *split, stru
   if (facts->classes) {
     tutti_text_add(out, "an error of <b>%.3g %%</b>", 100 * value);
   } else {
-    tutti_text_add(out, "a root of the mean squared error of ");
+    tutti_text_add(out, several ? "a negative log-likelihood of " : "a root of the mean squared error of ");
     add_figure(out, value);
+    tutti_text_add(out, several ? " nats" : "");
   }
   tutti_text_add(out, ". ");
 }
@@ -162,18 +196,20 @@ static void say_intervals(const struct report_facts *facts, const json_t *split,
   if (facts->classes)
     tutti_text_add(out, "What it says of its own certainty is off by <b>%.3g</b> on average (ECE). ", covered);
   else
-    tutti_text_add(out, "Its intervals of 95 %% hold <b>%.4g %%</b> of the rows. ", 100 * covered);
+    tutti_text_add(out, "Its intervals of 95 %% hold <b>%.4g %%</b> of the %s. ", 100 * covered,
+                   facts->experiment->task.outputs > 1 ? "numbers" : "rows");
 }
 
 static void say_calibrator(const struct report_facts *facts, struct tutti_text *out) {
   const json_t *calibration = json_object_get(facts->ensemble, "calibration");
   const char *refused = text_at(calibration, "refused");
+  const long long rows = (long long)json_integer_value(json_object_get(calibration, "rows"));
   if (!json_is_object(calibration))
     return;
   tutti_text_add(out, "The calibrator ");
   add_strong(out, text_at(calibration, "calibrator"));
-  tutti_text_add(out, " was %s on %lld rows of the split ", *refused ? "tried" : "fitted",
-                 (long long)json_integer_value(json_object_get(calibration, "rows")));
+  tutti_text_add(out, " was %s on %lld %s of the split ", *refused ? "tried" : "fitted", rows,
+                 tutti_plural((size_t)rows, "row", "rows"));
   tutti_xml_add(out, text_at(calibration, "split"));
   if (*refused) {
     tutti_text_add(out, " and not taken: ");
@@ -189,8 +225,8 @@ static void say_found(const struct report_facts *facts, struct tutti_text *out) 
   add_strong(out, text_at(facts->ensemble, "selector"));
   tutti_text_add(out, " chose <b>%zu</b> of them. ", facts->members);
   if (split) {
-    tutti_text_add(out, "On the %zu %s rows, ", facts->rows.rows, name);
-    say_quality(facts, json_object_get(split, "metrics"), out);
+    tutti_text_add(out, "On the %zu %s %s, ", facts->rows.rows, name, tutti_plural(facts->rows.rows, "row", "rows"));
+    say_quality(facts, split, out);
     say_calibrated(split, out);
     say_single(facts, name, out);
     say_intervals(facts, split, out);

@@ -95,6 +95,17 @@ expect_code 0
 python3 "$TUTTI_TEST_SRCDIR/tests/cli/report.py" two.html csv >out 2>err
 code=$?
 expect_code 0
+# The words at its head say of each target how far off it is, and of many that there are more.
+what="the words of the report"
+words=$(python3 - two/summary.json <<'PY'
+import json, sys
+split = next(split for split in json.load(open(sys.argv[1]))["evaluation"] if split["split"] == "test")
+errors = [next(m["value"] for m in target["metrics"] if m["name"] == "rmse") for target in split["targets"]]
+print("it is off by <b>%.4g</b> in y, <b>%.4g</b> in a price, of all (roots" % tuple(errors))
+PY
+)
+expect_in two.html "<b>2 numbers</b> were to be predicted: <b>y</b>, <b>a price, of all</b>, from" "$words"
+expect_not_in two.html "A number was" "squared error, in the target's unit" "a root of the mean squared error of"
 for way in metrics: "calibrated:, calibrated"; do
   told two/summary.json test "${way%%:*}" >expected
   python3 - csv/two-metrics-2.csv "${way#*:}" <<'PY' >found
@@ -106,6 +117,15 @@ for target in ("y", "a price, of all"):
 PY
   expect_same "${way%%:*} of the report" expected found
 done
+
+awk -F, -v OFS=, '{ for (i = 1; i <= 12; i++) $(NF + 1) = NR == 1 ? "t" i : i * $1 + $2; print }' table.csv >many.csv
+regression_recipe | sed 's/^path = .*/path = many.csv/; s/^target = .*/target = 5 6 7 8 9 10 11 12 13 14 15 16/; s/^ignore = .*/ignore = 3 4/' >many.ini
+tutti run many.ini --out many --quiet
+expect_code 0
+tutti report many --to many.html
+expect_code 0
+expect_in many.html "<b>12 numbers</b> were to be predicted: <b>t1</b>" "<b>t5</b>, and 7 more, from" " in t5, and 7 more (roots"
+expect_not_in many.html "<b>t6</b>"
 
 # A single target has no table of its own, nor have classes.
 regression_recipe | sed 's/^budget = .*/budget = 2/; s/^size = .*/size = 1/' >one.ini
