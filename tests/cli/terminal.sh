@@ -40,6 +40,30 @@ in_terminal "stty cols 24; '$TUTTI_PROGRAM' inspect \"\$(cat words)\" 2>&1"
 expect_code 2
 expect_out "  δεζ αβγ δεζ αβγ δεζ" # characters count, not bytes
 
+# Tables of metrics have as many columns as the terminal has room for: no row is broken, a target and what its calibrator makes
+# of it stand side by side, and of a long name both ends are seen.
+make_table
+long=a_long_name_of_a_target_with_its_end_1
+awk -F, -v OFS=, -v long=$long 'NR == 1 { print $0, long, "y2", "y3" } NR > 1 { print $0, 2 * $4, 3 * $4, 4 * $4 }' table.csv >wide.csv
+regression_recipe | sed 's/^path = .*/path = wide.csv/; s/^target = .*/target = 3 5 6 7/; s/^ignore = .*/ignore = 4/' >wide.ini
+printf '[calibrator]\nplugin = variance-scaling\n' >>wide.ini
+tutti run wide.ini --out wide --quiet
+expect_code 0
+tutti evaluate wide
+expect_code 0
+expect_in out $long # a file has room
+for columns in 60 80; do
+  in_terminal "stty cols $columns; '$TUTTI_PROGRAM' evaluate wide"
+  expect_code 0
+  sed -n '/^Each target alone/,$p' out | tr -d '\r' >narrow
+  checks=$((checks + 3))
+  [ "$(awk '/^  ?metric/ { for (i = 2; i <= NF; i++) printf "%s ", $i }' narrow)" = \
+    "y calibrated $(awk -v c=$columns 'BEGIN { print c == 60 ? "a_long..._end_1" : "a_long_name_of_a...t_with_its_end_1" }') calibrated y2 calibrated y3 calibrated " ] ||
+    complain "$columns: other columns: $(grep metric narrow)"
+  [ "$(grep -c '^  rmse  *[0-9.]*  *[0-9.]*  target$' narrow)" -eq 4 ] || complain "$columns: other rows: $(grep -A1 rmse narrow)"
+  [ "$(awk 'NR > 1 && NF && !/^  [a-z]/' narrow | grep -vc '^    ')" -eq 0 ] || complain "$columns: broken rows"
+done
+
 tutti run quick.ini --out four
 expect_code 0
 expect_err "tutti: 20/20"

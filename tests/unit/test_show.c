@@ -8,6 +8,12 @@
 
 #include <cmocka.h> /* after what has a function fail */
 
+static size_t terminal; /* its columns; 0: there is none */
+size_t line_width(FILE *out) {
+  (void)out;
+  return terminal;
+}
+
 /* The text shown for an evaluation in JSON; free it. */
 static char *shown(const char *json) {
   char *text = NULL;
@@ -48,10 +54,34 @@ static void values_stand_beside_their_names(void **state) {
   free(text);
 }
 
+#define CALIBRATED(name, value)                                                                                        \
+  "{\"split\": \"" name "\", \"metrics\": [" METRIC("nll", value) "], \"calibrated\": [" METRIC("nll", "2") "]}"
+
+/* The columns of what is calibrated stay beside their own; a long name keeps both ends, and its letters whole. */
+static void a_table_is_as_wide_as_the_terminal(void **state) {
+  static const char json[] = "[" CALIBRATED("test", "1.5") ", " CALIBRATED("\u00e4bcdefghijklmnopqrstuvwxyz1", "3") "]";
+  (void)state;
+  terminal = 53; /* of which 42 are for columns: three of 12 would fit */
+  char *text = shown(json);
+  terminal = 0;
+  assert_string_equal(text, "\n  metric         test   calibrated\n"
+                            "  nll          1.5000       2.0000  u\n"
+                            "\n  metric \303\244bcdefghijklmnopqrstuvwxyz1   calibrated\n"
+                            "  nll                         3.0000       2.0000  u\n");
+  free(text);
+  terminal = 40;
+  text = shown(json);
+  terminal = 0;
+  assert_non_null(
+      strstr(text, "\n  metric \303\244bcdef...vwxyz1   calibrated\n  nll             3.0000       2.0000  u\n"));
+  free(text);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(other_names_get_a_table_of_their_own),
       cmocka_unit_test(values_stand_beside_their_names),
+      cmocka_unit_test(a_table_is_as_wide_as_the_terminal),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
