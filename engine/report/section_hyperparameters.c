@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tutti/names.h>
 
 enum { MOST_TRIALS = 400, MOST_BARS = 25, MOST_AXES = 12, GROUPS = 8, FEWEST_TRIALS = 10, ORDERS = 200 };
 
@@ -161,8 +162,8 @@ static enum tutti_status begin(const struct report_facts *facts, struct report_f
   if (points->dimensions == 0)
     return tutti_figure_missing(figure, "No hyperparameter is searched, and architectures are graphs.");
   if (points->count < FEWEST_TRIALS)
-    return tutti_figure_missing(figure, "%zu trials have finished; with fewer than %d, nothing can be told.",
-                                points->count, (int)FEWEST_TRIALS);
+    return tutti_figure_missing(figure, "%zu %s finished; with fewer than %d, nothing can be told.", points->count,
+                                tutti_plural(points->count, "trial has", "trials have"), (int)FEWEST_TRIALS);
   TUTTI_TRY(facts->context, measure_importance(facts->context, points));
   *enough = points->shown > 0;
   return *enough ? TUTTI_OK

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <tutti/compare.h>
+#include <tutti/names.h>
 
 /* --- which runs --------------------------------------------------------------------------------------------------- */
 
@@ -212,7 +213,9 @@ static enum tutti_status draw_standings(tutti_context *context, const struct rep
   }
   size_t left_out = json_array_size(json_object_get(comparison, "left_out"));
   if (status == TUTTI_OK && left_out > 0)
-    status = tutti_figure_note(figure, "%zu runs are left out: they are not finished, or have no test rows.", left_out);
+    status = tutti_figure_note(figure, "%zu %s not finished, or %s no test rows.", left_out,
+                               tutti_plural(left_out, "run is left out: it is", "runs are left out: they are"),
+                               tutti_plural(left_out, "has", "have"));
   json_decref(comparison);
   return status;
 }

@@ -356,4 +356,14 @@ tutti report small --to /nowhere/page.html
 expect_code 1
 expect_err "/nowhere/page.html"
 
+# One is no plural.
+regression_recipe | sed 's/^budget = .*/budget = 1/; s/^size = .*/size = 1/' >single.ini
+for seed in 1 2 3; do
+  tutti run single.ini --set run.seed=$seed --out "single-$seed" --quiet
+  expect_code 0
+done
+rm single-3/{summary,ensemble}.json
+tutti report single-1 single-2 single-3 --to singles.html
+expect_code 0
+expect_in singles.html "1 trial has finished; with fewer" "1 run is left out: it is not finished, or has no test rows."
 finish
