@@ -16,12 +16,25 @@ double tutti_ensemble_cost(const tutti_ensemble *ensemble, const struct tutti_po
   return sum;
 }
 
-const char *tutti_cost_unknown(enum tutti_cost cost) {
+/* Why the cost of a model may not be known, and what can be done about that. */
+static const char *advice_on(enum tutti_cost cost) {
   return cost == TUTTI_COST_MICROSECONDS
              ? "times are measured where run.time_predictions = yes; go on with the run to measure those of the models "
                "whose weights are kept (--resume --set run.time_predictions=yes), or limit flops or bytes"
              : "their backend does not say what they compute, or their weights were not kept, or an older version "
                "trained them";
+}
+
+bool tutti_pool_tell_unknown(tutti_context *context, const struct tutti_pool *pool, enum tutti_cost cost) {
+  size_t unknown = 0;
+  for (size_t k = 0; k < pool->models; k++)
+    unknown += isnan(tutti_pool_cost(pool, cost, k));
+  if (unknown == 0 || unknown == pool->models)
+    return false;
+  tutti_log(context, TUTTI_LOG_WARNING, "%zu of %zu models %s left out, since %s cost is not known in %s: %s", unknown,
+            pool->models, tutti_plural(unknown, "is", "are"), tutti_plural(unknown, "its", "their"),
+            tutti_cost_names[cost], advice_on(cost));
+  return true;
 }
 
 /* The models of a pool that may still be chosen, as a pool of their own. */
@@ -109,7 +122,7 @@ static enum tutti_status nothing_cheap(tutti_context *context, const struct chea
   const char *name = tutti_cost_names[cheaper->limit.cost];
   if (isinf(least))
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "the cost of none of the %zu %s is known in %s: %s", models,
-                      tutti_plural(models, "model", "models"), name, tutti_cost_unknown(cheaper->limit.cost));
+                      tutti_plural(models, "model", "models"), name, advice_on(cheaper->limit.cost));
   return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                     "expected a limit of at least %.17g %s, the cost of the cheapest of %zu %s; found %.17g", least,
                     name, models, tutti_plural(models, "model", "models"), cheaper->limit.most);

@@ -89,6 +89,7 @@ static enum tutti_status add_points(tutti_context *context, const struct tutti_c
                                     const struct tutti_pool *pool, enum tutti_cost cost, json_t *points) {
   struct tutti_cost_limit limit = {.size = sizeof limit, .cost = cost};
   double least = cheapest(pool, cost);
+  (void)tutti_pool_tell_unknown(context, pool, cost);
   for (size_t k = 0; k < pool->models; k++)
     limit.most += fmax(tutti_pool_cost(pool, cost, k), 0);
   limit.most = fmax(limit.most, 1); /* where none is known, choosing says so */

@@ -7,6 +7,7 @@
 #include "trial_impl.h"
 
 #include <inttypes.h>
+#include <tutti/names.h>
 #include <tutti/safetensors.h>
 
 static json_t *time_of(const json_t *report) { return json_object_get(report, TUTTI_REPORT_MICROSECONDS); }
@@ -94,7 +95,7 @@ enum tutti_status tutti_run_times_measure(struct tutti_manager *manager) {
     count++;
   }
   if (count > 0)
-    tutti_log(context, TUTTI_LOG_INFO, "what predictions take was measured of %" PRIu64 " trials that had been trained",
-              count);
+    tutti_log(context, TUTTI_LOG_INFO, "what predictions take was measured of %" PRIu64 " %s that had been trained",
+              count, tutti_plural((size_t)count, "trial", "trials"));
   return TUTTI_OK;
 }

@@ -109,8 +109,9 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_selector_select(tutti_context 
 /* What the members of an ensemble cost together; NaN: that of one is not known. */
 TUTTI_API double tutti_ensemble_cost(const tutti_ensemble *ensemble, const struct tutti_pool *pool,
                                      enum tutti_cost cost);
-/* Why the cost of a model may not be known, and what can be done about that: for messages. */
-TUTTI_API const char *tutti_cost_unknown(enum tutti_cost cost);
+/* Warn of models that a limit leaves out since their cost is not known, which may surprise, and say what can be done.
+   Where that of none is known there is no warning: choosing fails with the same advice. Was there a warning? */
+TUTTI_API bool tutti_pool_tell_unknown(tutti_context *context, const struct tutti_pool *pool, enum tutti_cost cost);
 /* How much an ensemble may cost. */
 struct tutti_cost_limit {
   size_t size; /* sizeof(struct tutti_cost_limit) */

@@ -3,8 +3,6 @@
    optimum: an ensemble of the same cost may be better. */
 #include <tutti/plugin.h>
 
-#include <math.h>
-
 struct within_cost_config {
   const char *chosen_by;
   int cost;
@@ -47,26 +45,13 @@ static enum tutti_status selector_create_within_cost(tutti_context *context, con
   return status;
 }
 
-/* Models whose cost is not known are left out, which may surprise. */
-static void tell_of_unknown(struct within_cost *self, tutti_context *context, const struct tutti_pool *pool) {
-  enum tutti_cost cost = (enum tutti_cost)self->config->cost;
-  size_t unknown = 0;
-  for (size_t k = 0; k < pool->models; k++)
-    unknown += isnan(tutti_pool_cost(pool, cost, k));
-  if (self->told || unknown == 0 || unknown == pool->models || !(self->config->max_cost > 0))
-    return;
-  self->told = true;
-  tutti_log(context, TUTTI_LOG_WARNING, "%zu of %zu models are left out, since their cost is not known in %s: %s",
-            unknown, pool->models, tutti_cost_names[cost], tutti_cost_unknown(cost));
-}
-
 static enum tutti_status selector_select_within_cost(void *instance, tutti_context *context,
                                                      const struct tutti_pool *pool, size_t count,
                                                      tutti_ensemble *ensemble) {
   struct within_cost *self = instance;
   const struct tutti_cost_limit limit = {
       .size = sizeof limit, .cost = (enum tutti_cost)self->config->cost, .most = self->config->max_cost};
-  tell_of_unknown(self, context, pool);
+  self->told = self->told || (limit.most > 0 && tutti_pool_tell_unknown(context, pool, limit.cost));
   return tutti_selector_select_within(context, self->selector, pool, count, &limit, ensemble);
 }
 

@@ -141,5 +141,26 @@ tutti run small.ini --quiet --out some --resume --set run.budget=6 --set run.kee
 expect_code 0
 tutti select some "${limit[@]}"
 expect_code 0
-expect_err "4 of 6 models are left out, since their cost is not known in microseconds" "--resume --set run.time_predictions=yes"
+unknown="models are left out, since their cost is not known in microseconds"
+expect_err "4 of 6 $unknown" "--resume --set run.time_predictions=yes"
+# A curve says so, too, and once, whatever limit its selector has.
+for most in 0 1e6; do
+  tutti curve some --costs microseconds --set selector.max_cost=$most
+  expect_code 0
+  expect_err "4 of 6 $unknown" "--resume --set run.time_predictions=yes"
+  checks=$((checks + 1))
+  [ "$(grep -c "not known" err)" = 1 ] || complain "expected one warning"
+done
+tutti curve some --costs flops
+expect_code 0
+expect_not_in err "not known"
+tutti run small.ini --quiet --out most --set run.budget=5 --set selector.max_cost=0 --set run.time_predictions=yes
+tutti run small.ini --quiet --out most --resume --set run.budget=6 --set selector.max_cost=0
+expect_code 0
+tutti curve most --costs microseconds
+expect_code 0
+expect_err "1 of 6 models is left out, since its cost is not known in microseconds"
+tutti run small.ini --out most --resume --set run.budget=6 --set selector.max_cost=0 --set run.time_predictions=yes --verbose
+expect_code 0
+expect_err "was measured of 1 trial that had been trained"
 finish
