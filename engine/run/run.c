@@ -461,11 +461,12 @@ out:
   return status;
 }
 
-enum tutti_status tutti_run_check(tutti_context *context, tutti_recipe *recipe, char **summary) {
+enum tutti_status tutti_run_check_timed(tutti_context *context, tutti_recipe *recipe, bool *timed, char **summary) {
   enum tutti_status status = TUTTI_OK;
   struct tutti_run_options options = {.size = sizeof options, .directory = "."};
   struct tutti_manager manager = {.context = context, .options = &options, .lock = -1};
   *summary = NULL;
+  *timed = false;
   status = tutti_experiment_check_files(context, recipe);
   if (status != TUTTI_OK) {
     tutti_recipe_destroy(recipe);
@@ -480,7 +481,13 @@ enum tutti_status tutti_run_check(tutti_context *context, tutti_recipe *recipe, 
   TUTTI_TRY_OUT(context, make_builder(&manager));
   TUTTI_TRY_OUT(context, make_pruner(&manager));
   TUTTI_TRY_OUT(context, tutti_run_summary(context, manager.experiment, &manager.history, NULL, NULL, NULL, summary));
+  *timed = manager.timed;
 out:
   release_manager(&manager);
   return status;
+}
+
+enum tutti_status tutti_run_check(tutti_context *context, tutti_recipe *recipe, char **summary) {
+  bool timed;
+  return tutti_run_check_timed(context, recipe, &timed, summary);
 }

@@ -38,6 +38,12 @@ TUTTI_NODISCARD enum tutti_status tutti_run_dataset(tutti_context *context, cons
 TUTTI_NODISCARD enum tutti_status tutti_run_origins(tutti_context *context, const char *directory, size_t targets,
                                                     double *origins);
 
+/* --- the manager (run.c) --- */
+
+/* As tutti_run_check; *timed: the run would measure what predictions take. */
+TUTTI_NODISCARD enum tutti_status tutti_run_check_timed(tutti_context *context, tutti_recipe *recipe, bool *timed,
+                                                        char **summary);
+
 /* --- pool (run_pool.c) --- */
 
 /* Predictions of trials, mapped from the run directory; a tutti_host_facts.pool. */

@@ -65,6 +65,8 @@ static void command_of(const struct scheduler *scheduler, const struct ablation_
                              workers,
                              "--parent",
                              parent,
+                             tutti_ablation_measures(scheduler->ablation, cell->searcher) ? "--set" : NULL,
+                             "run.time_predictions=yes",
                              NULL};
   const char *const select[] = {
       scheduler->options->program, "select", cell->directory, "--keep", "--json", "--parent", parent, NULL};

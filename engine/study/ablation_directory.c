@@ -158,6 +158,13 @@ static enum tutti_status look_at(tutti_context *context, tutti_ablation *ablatio
   return TUTTI_OK;
 }
 
+/* A finished search without times that another cell needs is resumed, which measures them and trains nothing. */
+static void reopen_untimed(tutti_ablation *ablation) {
+  for (size_t i = 0; i < ablation->count; i++)
+    if (ablation->cells[i].state == ABLATION_FINISHED && tutti_ablation_measures(ablation, i))
+      ablation->cells[i].state = ABLATION_WAITING;
+}
+
 enum tutti_status tutti_ablation_open(tutti_context *context, tutti_ablation *ablation, const char *directory,
                                       bool resume, int *lock) {
   if (!resume &&
@@ -176,6 +183,7 @@ enum tutti_status tutti_ablation_open(tutti_context *context, tutti_ablation *ab
   }
   for (size_t i = 0; i < ablation->count; i++)
     TUTTI_TRY(context, look_at(context, ablation, i));
+  reopen_untimed(ablation);
   return make_folders(context, directory);
 }
 

@@ -54,6 +54,7 @@ struct ablation_cell {
   bool fit;        /* the recipe is one for `tutti fit` */
   bool repeatable; /* order = trial: it may be stopped and resumed at any time */
   bool removes;    /* the weights of models that are not in its ensemble */
+  bool timed;      /* chooses by what predictions take, or has that measured */
   enum ablation_state state;
   char *reason; /* of a failure */
   char *directory;
@@ -70,6 +71,12 @@ struct tutti_ablation {
   struct ablation_cell *cells;
   size_t count;
 };
+
+/* --- the cells (ablation_matrix.c) --- */
+
+/* Does a cell that shares the search of this one, and is not finished, need what predictions take, which this one would
+   not measure for itself? */
+bool tutti_ablation_measures(const tutti_ablation *ablation, size_t searcher);
 
 /* --- what is swapped (ablation_swap.c) --------------------------------------------------------------------------- */
 

@@ -291,7 +291,7 @@ static enum tutti_status check_cell(tutti_context *context, struct ablation_cell
   TUTTI_TRY_OUT(context, search_of(context, recipe, &cell->search));
   tutti_recipe *taken = recipe;
   recipe = NULL;
-  TUTTI_TRY_OUT(context, tutti_run_check(context, taken, &summary));
+  TUTTI_TRY_OUT(context, tutti_run_check_timed(context, taken, &cell->timed, &summary));
 out:
   tutti_recipe_destroy(recipe);
   tutti_free(summary);
@@ -329,6 +329,14 @@ static enum tutti_status check_cells(tutti_context *context, tutti_ablation *abl
     TUTTI_TRY(context, check_shared(context, ablation, i));
   }
   return TUTTI_OK;
+}
+
+bool tutti_ablation_measures(const tutti_ablation *ablation, size_t searcher) {
+  bool needed = false;
+  for (size_t i = 0; i < ablation->count; i++)
+    needed = needed || (ablation->cells[i].searcher == searcher && ablation->cells[i].timed &&
+                        ablation->cells[i].state != ABLATION_FINISHED);
+  return needed && !ablation->cells[searcher].timed;
 }
 
 /* --- create, destroy --------------------------------------------------------------------------------------------- */

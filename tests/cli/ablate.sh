@@ -197,6 +197,30 @@ expect_json "top-m_seed-3" cells 0 search
 checks=$((checks + 1))
 [ -L later/runs/forward_seed-3/catalogue.sqlite ] || complain "expected the search of top-m to be used"
 
+# Where a cell chooses by times, the search that it shares measures them, whichever cell has it; and only there. A search that
+# was finished without them is resumed once, and trains nothing.
+sed 's/^plugin = forward/plugin = within-cost\nmax_cost = 1e6/; /^size = /d' small.ini >within.ini
+catalogue() { "$TUTTI_TEST_BUILDDIR/tests/cli/sql" "$1/runs/cost=flops_seed-3/catalogue.sqlite" "$2"; }
+timed() { catalogue "$1" "SELECT count(json_extract(report, '\$.microseconds')) FROM trials"; }
+ended() { catalogue "$1" "SELECT number, at FROM times"; }
+for costs in flops,bytes flops,microseconds microseconds,flops; do
+  tutti ablate within.ini --swap selector.cost=$costs --out $costs --quiet
+  expect_code 0
+  checks=$((checks + 2))
+  [ "$(find $costs/runs -name catalogue.sqlite -type f | wc -l)" -eq 1 ] || complain "expected one search"
+  [ "$(timed $costs)" -eq "$([ $costs = flops,bytes ] && echo 0 || echo 6)" ] || complain "expected times where they are needed"
+done
+ended flops,bytes >trained
+tutti ablate within.ini --swap selector.cost=flops,bytes,microseconds --out flops,bytes --resume
+expect_code 0
+expect_err "3 of 3 done" "cost=bytes_seed-3 was finished before" "cost=microseconds_seed-3 begins"
+checks=$((checks + 2))
+[ "$(timed flops,bytes)" -eq 6 ] || complain "expected times"
+ended flops,bytes | cmp -s - trained || complain "expected that nothing is trained again"
+tutti ablate within.ini --swap selector.cost=flops,bytes,microseconds --out flops,bytes --resume
+expect_code 0
+expect_not_in err " begins"
+
 # Several data sets: blocks are data sets and seeds; a setting that goes with a data set makes no variant.
 sed '1!s/0\.1/0.7/' table.csv >table2.csv
 sed 's/^path = .*/path = table2.csv/; s/^epochs = .*/epochs = 4/' small.ini >second.ini
