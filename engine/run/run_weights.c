@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include <tutti/names.h>
 #include <unistd.h>
 
 static const char *weights_name(void) { return tutti_trial_file_name(TUTTI_TRIAL_FILE_WEIGHTS); }
@@ -92,8 +93,9 @@ enum tutti_status tutti_weights_restore(struct tutti_manager *manager, const cha
   if (wanted == 0)
     goto out;
   tutti_log(context, TUTTI_LOG_WARNING,
-            "run.weights_of: of %zu members, %" PRIu64 " have no weights any more; they are trained again", count,
-            wanted);
+            "run.weights_of: of %zu %s, %" PRIu64 " %s no weights any more; %s trained again", count,
+            tutti_plural(count, "member", "members"), wanted, tutti_plural((size_t)wanted, "has", "have"),
+            tutti_plural((size_t)wanted, "it is", "they are"));
   manager->deadline.time = INFINITY; /* it takes as long as it takes */
   if (!manager->executor)            /* whose workers have ended, since the time was over */
     TUTTI_TRY_OUT(context, tutti_manager_make_executor(manager));
@@ -155,11 +157,18 @@ static enum tutti_status remove_file(tutti_context *context, const char *directo
   return status;
 }
 
-/* Of all trials whose report tells so: a manager that was killed may have left some. */
-static enum tutti_status remove_files(struct tutti_manager *manager) {
-  for (uint64_t i = 0; i < manager->history.asked; i++)
-    if (tutti_weights_removed(manager->history.records[i].report))
+/* Has a trial no model? What its training may have left nobody reads: it failed, or has no result, since the time was
+   over, and a longer run trains it from the beginning. */
+static bool has_no_model(const struct tutti_record *record) { return !record->done || record->failure; }
+
+/* Of all trials whose report tells so: a manager that was killed may have left some. If `useless`, also of those that
+   have no model. */
+static enum tutti_status remove_files(struct tutti_manager *manager, bool useless) {
+  for (uint64_t i = 0; i < manager->history.asked; i++) {
+    const struct tutti_record *record = &manager->history.records[i];
+    if (tutti_weights_removed(record->report) || (useless && has_no_model(record)))
       TUTTI_TRY(manager->context, remove_file(manager->context, manager->options->directory, i));
+  }
   return TUTTI_OK;
 }
 
@@ -178,7 +187,7 @@ enum tutti_status tutti_weights_remove(struct tutti_manager *manager, const char
   TUTTI_TRY_OUT(context, members_of(context, ensemble, &members, &count));
   if (wanted)
     TUTTI_TRY_OUT(context, note_removals(manager, members, count));
-  TUTTI_TRY_OUT(context, remove_files(manager));
+  TUTTI_TRY_OUT(context, remove_files(manager, wanted));
 out:
   tutti_free(members);
   return status;
