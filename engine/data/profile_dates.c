@@ -7,9 +7,9 @@
 #include "profile_impl.h"
 
 /* Of two that read the same texts, the one with four digits of the year would take 24 for the year 24. */
-static const char *const usual[] = {"%d.%m.%y", "%d/%m/%y",       "%m/%d/%y",       "%d.%m.%Y",
-                                    "%d/%m/%Y", "%m/%d/%Y",       "%d-%m-%Y",       "%Y/%m/%d",
-                                    "%Y.%m.%d", "%d.%m.%Y %H:%M", "%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M"};
+static const char *const usual[] = {"%d.%m.%y",       "%d/%m/%y",       "%m/%d/%y", "%d.%m.%y %H:%M", "%d/%m/%y %H:%M",
+                                    "%m/%d/%y %H:%M", "%d.%m.%Y",       "%d/%m/%Y", "%m/%d/%Y",       "%d.%m.%Y %H:%M",
+                                    "%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M", "%d-%m-%Y", "%Y/%m/%d",       "%Y.%m.%d"};
 enum { USUAL = sizeof usual / sizeof *usual, FORMATS = USUAL + 2 };
 
 /* --- one form for all --- */
@@ -45,20 +45,20 @@ bool tutti_profile_date_formats(const tutti_rows *table, size_t column, char for
 /* --- several forms --- */
 
 /* Which formats read the text: a bit for each. */
-static uint16_t formats_of(const char *const *formats, const char *text) {
-  uint16_t mask = 0;
+static uint32_t formats_of(const char *const *formats, const char *text) {
+  uint32_t mask = 0;
   double days;
   bool time;
   if (*text < '0' || *text > '9') /* no usual form begins otherwise */
     return 0;
   for (size_t f = 0; f < FORMATS; f++)
     if (tutti_date_read(formats[f], text, &days, &time))
-      mask |= (uint16_t)(1 << f);
+      mask |= UINT32_C(1) << f;
   return mask;
 }
 
 /* Take the format that reads the most of what is left; false: none reads any. */
-static bool take_form(const char *const *formats, size_t rows, uint16_t *masks, struct tutti_date_form *form) {
+static bool take_form(const char *const *formats, size_t rows, uint32_t *masks, struct tutti_date_form *form) {
   size_t best = 0;
   *form = (struct tutti_date_form){.rows = 0};
   for (size_t f = 0; f < FORMATS; f++) {
@@ -81,7 +81,7 @@ enum tutti_status tutti_profile_date_forms(tutti_context *context, const struct 
                                            const tutti_rows *table, size_t column, struct tutti_date_forms *forms) {
   const char *formats[FORMATS] = {config->date_format, ""};
   size_t rows = tutti_rows_count(table), texts = 0, dates = 0;
-  uint16_t *masks;
+  uint32_t *masks;
   memcpy(formats + FORMATS - USUAL, usual, sizeof usual);
   *forms = (struct tutti_date_forms){.count = 0};
   TUTTI_TRY(context, tutti_alloc(context, rows, sizeof *masks, &masks));

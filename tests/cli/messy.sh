@@ -209,6 +209,18 @@ tutti validate plain.ini --set data.path=written.csv --set data.target=y --set d
   --set "data.date_formats=sold = %d.%m.%Y, built = %m/%d/%y, when = %d/%m/%Y"
 expect_code 0
 expect_not_in out "look like dates" "decimal commas"
+# A year of two digits is one of this century, with a time behind it, too.
+{ echo when,few,y && for i in $(seq 10 31); do echo "1/$i/24 12:00,$i.1.24 8:30,$i"; done; } >short.csv
+tutti validate plain.ini --set data.path=short.csv --set data.target=y
+expect_code 0
+expect_out "data.date_formats = when = %m/%d/%y %H:%M reads" "data.date_formats = few = %d.%m.%y %H:%M reads"
+tutti validate plain.ini --set data.path=short.csv --set data.target=y \
+  --set "data.date_formats=when = %m/%d/%y %H:%M, few = %d.%m.%y %H:%M"
+expect_code 0
+expect_out "2024-01-10 to 2024-01-31"
+sed 's/24 12:00/24/; s/\(1[0-4]\).1.24 8/2024-01-\1 08/' short.csv >mixed.csv
+tutti validate plain.ini --set data.path=mixed.csv --set data.target=y
+expect_out "17 as '15.1.24 8:30' (line 7, %d.%m.%y %H:%M), 5 as '2024-01-10 08:30' (line 2, %Y-%m-%d)"
 printf 'a,b,y\n' >neither.csv
 for i in $(seq 10 30); do printf '%s.03.2024,"%s,2,3",%s\n' $((i % 20 + 1)) "$i" "$i"; done >>neither.csv
 printf '1.2.3.4,"4,5,6",7\n' >>neither.csv
