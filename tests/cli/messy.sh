@@ -449,16 +449,42 @@ checks=$((checks + 1))
 tutti validate plain.ini --set data.path=blanks.csv --set data.target=y --set data.delimiter=space
 expect_code 0
 expect_out "8 rows, 3 columns"
-make_blanks '   ' | sed 's/^/ /' >blanks.csv
-tutti validate plain.ini --set data.path=blanks.csv --set data.target=y
-expect_err "if blanks separate the cells, make one comma of each run of them: sed"
-eval "$(sed -n 's/.*run of them: //; T; s/FILE/blanks.csv/; s/NEW/commas.csv/; p' err)"
-tutti validate plain.ini --set data.path=commas.csv --set data.target=y
-expect_code 0
-expect_out "8 rows, 3 columns"
+# follow FILE: run the command that was advised; it makes NEW.
+follow() { eval "$(sed -n "s/.*run of them: //; T; s/FILE/$1/; p" err)"; }
+# Runs of blanks, and blanks around a row, are one blank after the command, also beside decimal commas.
+for sign in '.' ','; do
+  for lines in 's/ /   /g' 's/ /  /g; s/^/ /; s/$/  /'; do
+    rm -f NEW
+    make_blanks ' ' | tr . "$sign" | sed "$lines" >blanks.csv
+    what="runs of blanks: $sign $lines"
+    tutti validate plain.ini --set data.path=blanks.csv --set data.target=y
+    expect_code 2
+    expect_err "if blanks separate the cells, set data.delimiter = space and make one blank of each run of them: sed"
+    follow blanks.csv
+    tutti validate plain.ini --set data.path=NEW --set data.target=y --set data.delimiter=space --json
+    expect_code 0
+    expect_json 8 profile rows
+    expect_json 0.5 profile columns 1 min
+    expect_json 24.0 profile columns 2 max
+  done
+done
 make_blanks ' ' | tr . , >blanks.csv
 tutti validate plain.ini --set data.path=blanks.csv --set data.target=y
 expect_err "blanks.csv:2: expected 1 cell, as in the first line, found 2" "if blanks separate the cells, set data.delimiter = space"
+expect_not_in err "run of them"
+# One row of ten may be another: a value is missing, in the first row or a later one.
+make_wide() { for i in $(seq 0 22); do echo "0.$((i * 7 % 23 + 10)) $i $((i % 5))"; done; }
+for missing in 1 12 23; do
+  { echo a b y && make_wide | sed "${missing}s/ [0-9]* /  /"; } >blanks.csv
+  what="a value is missing in row $missing"
+  tutti validate plain.ini --set data.path=blanks.csv --set data.target=y
+  expect_code 2
+  expect_err "blanks.csv: most rows are one cell of 3 words, with numbers among them; if blanks separate the cells, set data.delimiter = space"
+  expect_not_in err "run of them"
+done
+{ echo a b y && make_wide | sed '3s/ [0-9]* /  /; 9s/ [0-9]* /  /; 15s/ [0-9]* /  /; 20,22s/ [0-9]* /  /'; } >blanks.csv
+tutti validate plain.ini --set data.path=blanks.csv --set data.target=y
+expect_not_in err "data.delimiter"
 # Texts of several words, and digits in groups, are no such table.
 printf 'y\n1 234\n2 345\n' >groups.csv
 printf 'y\nHigh Street\nStation Road\n' >words.csv

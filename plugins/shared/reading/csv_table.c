@@ -36,10 +36,10 @@ struct table {
   const char *missing_marks, *strip;
   bool tolerant;
   tutti_rows *rows;
-  const struct csv_row *row;  /* the one that is being taken */
-  bool any, names;            /* was there a row yet; did it hold names */
-  bool guesses;               /* is it the first line that says what separates cells */
-  struct reading_words words; /* of a table with one column */
+  const struct csv_row *row;      /* the one that is being taken */
+  bool any, names;                /* was there a row yet; did it hold names */
+  bool guesses;                   /* is it the first line that says what separates cells */
+  struct reading_words_vote vote; /* of a table with one column */
   struct conventions conventions;
   struct run *runs; /* [columns] */
 };
@@ -233,7 +233,7 @@ static enum tutti_status take_cell(struct table *table, size_t column, const cha
   char number[READING_NUMERAL_ROOM], room[READING_MARKS_ROOM];
   struct run *run = &table->runs[column];
   if (table->guesses && tutti_rows_columns(table->rows) == 1 && !is_number(table, text))
-    reading_words_note(&table->words, text);
+    reading_words_cast(&table->vote, text);
   if (is_plain_number(table, text, &run->numbers[run->count]))
     return ++run->count < RUN_LENGTH ? TUTTI_OK : end_run(table, column);
   TUTTI_TRY(table->context, end_run(table, column));
@@ -246,12 +246,14 @@ static enum tutti_status take_cell(struct table *table, size_t column, const cha
   return tutti_rows_add_cell(table->context, table->rows, column, is == READING_NUMBER ? number : text);
 }
 
-/* Are there blanks inside of each line, as between cells that are separated by them? */
-static bool has_words(const struct table *table) {
-  bool several = reading_words_are_several(tutti_rows_names(table->rows)[0]), inside = false;
+/* Are there blanks inside of each line, as between cells that are separated by them? With their words. */
+static bool has_words(const struct table *table, struct reading_words *words) {
+  *words = (struct reading_words){0};
+  reading_words_add(words, tutti_rows_names(table->rows)[0]);
+  const size_t first = words->count;
   for (size_t i = 0; i < table->row->count; i++)
-    inside = inside || reading_words_are_several(csv_row_cell(table->row, i));
-  return several && inside;
+    reading_words_add(words, csv_row_cell(table->row, i));
+  return first > 1 && words->count - first > table->row->count;
 }
 
 static const char *name_of_delimiter(unsigned char delimiter) {
@@ -284,14 +286,14 @@ static void say_difference(const struct table *table, const char *const *names, 
 static enum tutti_status take_odd_row(const struct table *table, size_t columns, char why[CSV_FILE_WHY]) {
   size_t count = table->row->count;
   char difference[CSV_FILE_WHY / 2];
+  struct reading_words words;
   say_difference(table, tutti_rows_names(table->rows), columns, difference, sizeof difference);
   (void)snprintf(why, CSV_FILE_WHY, "expected %zu %s, as in the first line, found %zu: %s", columns,
                  tutti_plural(columns, "cell", "cells"), count, difference);
   /* A title, or a comment, is one cell; so is a row with blanks between its cells, until there is a decimal comma. */
-  if (columns == 1 && !table->tolerant && table->guesses && has_words(table))
-    return TUTTI_FAIL(table->context, TUTTI_ERROR_USAGE,
-                      "%s:%zu: %s; if blanks separate the cells, set data.delimiter = space", table->path,
-                      table->row->line, why);
+  if (columns == 1 && !table->tolerant && table->guesses && has_words(table, &words))
+    return TUTTI_FAIL(table->context, TUTTI_ERROR_USAGE, "%s:%zu: %s; %s", table->path, table->row->line, why,
+                      reading_words_advice(&words));
   if (columns == 1 && !table->tolerant)
     return TUTTI_FAIL(table->context, TUTTI_ERROR_USAGE,
                       "%s:%zu: %s; if the table begins here, set data.skip_lines = %zu", table->path, table->row->line,
@@ -358,12 +360,14 @@ static enum tutti_status leave_out_row(void *argument, size_t line, const char *
   return tutti_rows_add_lines(table->context, table->rows, 1, &at);
 }
 
-/* Cells that are separated by blanks are one: say so if each row is so many words, with a number among them. */
+/* Cells that are separated by blanks are one: say so if nine of ten rows are so many words, with a number among
+   them. */
 static void doubt_delimiter(const struct table *table) {
-  const struct reading_words *words = &table->words;
-  if (words->rows > 0 && words->rows == tutti_rows_count(table->rows))
-    tutti_log(table->context, TUTTI_LOG_WARNING, "%s: each row is one cell of %zu words, with numbers among them; %s",
-              table->path, words->count, reading_words_advice(words));
+  const struct reading_words *words = &table->vote.words;
+  const size_t lead = table->vote.lead, rows = tutti_rows_count(table->rows);
+  if (lead > 0 && lead >= rows - rows / 5)
+    tutti_log(table->context, TUTTI_LOG_WARNING, "%s: %s one cell of %zu words, with numbers among them; %s",
+              table->path, lead == rows ? "each row is" : "most rows are", words->count, reading_words_advice(words));
 }
 
 /* --- the whole table --------------------------------------------------------------------------------------------- */

@@ -6,8 +6,6 @@
 
 static const char blanks[] = " \t";
 
-bool reading_words_are_several(const char *text) { return strpbrk(text + strspn(text, blanks), blanks) != NULL; }
-
 /* Is it a number, maybe with a decimal comma? */
 static bool is_number(const char *text, size_t length) {
   char copy[64], *comma;
@@ -21,24 +19,37 @@ static bool is_number(const char *text, size_t length) {
   return tutti_cell_read(copy, &number) == TUTTI_CELL_NUMBER;
 }
 
-void reading_words_note(struct reading_words *words, const char *text) {
-  size_t count = 0, length;
-  bool number = false;
-  for (text += strspn(text, blanks); (length = strcspn(text, blanks)) > 0; count++) {
-    number = number || is_number(text, length);
+void reading_words_add(struct reading_words *words, const char *text) {
+  size_t length;
+  for (text += strspn(text, blanks); (length = strcspn(text, blanks)) > 0; words->count++) {
+    words->number = words->number || is_number(text, length);
     text += length;
     length = strspn(text, blanks);
     words->tabs = words->tabs || memchr(text, '\t', length);
     words->runs = words->runs || length > 1;
     text += length;
   }
-  words->count = words->rows == 0 ? count : words->count;
-  words->rows += count == words->count && count > 1 && number;
+}
+
+void reading_words_cast(struct reading_words_vote *vote, const char *text) {
+  struct reading_words row = {0}, *words = &vote->words;
+  reading_words_add(&row, text);
+  const bool is_table = row.count > 1 && row.number;
+  if (is_table && row.count == words->count) {
+    vote->lead++;
+    words->tabs = words->tabs || row.tabs;
+    words->runs = words->runs || row.runs;
+  } else if (vote->lead > 0) {
+    vote->lead--;
+  } else if (is_table) {
+    *vote = (struct reading_words_vote){row, 1};
+  }
 }
 
 const char *reading_words_advice(const struct reading_words *words) {
-  return words->runs   ? "if blanks separate the cells, make one comma of each run of them: "
-                         "sed 's/^[[:blank:]]*//; s/[[:blank:]]*$//; s/[[:blank:]][[:blank:]]*/,/g' FILE > NEW"
-         : words->tabs ? "if tabs separate the cells, set data.delimiter = tab"
-                       : "if blanks separate the cells, set data.delimiter = space";
+  if (words->runs)
+    return "if blanks separate the cells, set data.delimiter = space and make one blank of each run of them: "
+           "sed 's/[[:blank:]][[:blank:]]*/ /g; s/^ //; s/ $//' FILE > NEW";
+  return words->tabs ? "if tabs separate the cells, set data.delimiter = tab"
+                     : "if blanks separate the cells, set data.delimiter = space";
 }

@@ -6,17 +6,25 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What the cells of a table with one column look like. */
+/* The words of a text. */
 struct reading_words {
-  size_t count, rows; /* words in each cell, the first of which says how many; cells that have so many, with a number */
-  bool tabs, runs;    /* is a tab between words, are several blanks */
+  size_t count;
+  bool number, tabs, runs; /* is one of them a number, is a tab between them, are several blanks */
 };
 
-/* Is there a blank or a tab inside of a text? */
-bool reading_words_are_several(const char *text);
-/* Look at the next cell. */
-void reading_words_note(struct reading_words *words, const char *text);
-/* What to do where blanks separate cells: a setting, or a command. */
+/* A vote of the rows of a table with one column on how many words they are (Boyer and Moore, 1991): rows that are so
+   many words, with a number among them, add to the lead, and others take from it. It is eight tenths of the rows or
+   more if nine of ten agree, and never if fewer than eight of ten do. */
+struct reading_words_vote {
+  struct reading_words words; /* of the rows that lead */
+  size_t lead;
+};
+
+/* Add the words of a text. */
+void reading_words_add(struct reading_words *words, const char *text);
+/* Take the vote of the next row. */
+void reading_words_cast(struct reading_words_vote *vote, const char *text);
+/* What to do where blanks separate cells: a setting, maybe with a command. */
 const char *reading_words_advice(const struct reading_words *words);
 
 #endif
