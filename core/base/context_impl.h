@@ -24,6 +24,9 @@ struct tutti_context {
   _Atomic double running_since;
   _Atomic bool loading;
   _Atomic double running_limit;
+  /* A limit of addresses that the user did not set by ulimit, and what to call it (tutti_memory_name_limit). */
+  size_t memory_limit;
+  const char *memory_limit_of;
   bool trusts_runs; /* tutti_trust_runs */
   bool files_wait;  /* tutti_file_group_begin */
   /* The plugin registry (engine/plugins/registry.c), made on first use, and the function that destroys it. */

@@ -136,11 +136,11 @@ static enum tutti_status check_size(tutti_context *context, const char *path, of
   static const off_t small = 1 << 20;
   if (size <= small)
     return TUTTI_OK;
-  const struct tutti_memory_bound bound = tutti_memory_bound();
+  const struct tutti_memory_bound bound = tutti_memory_bound(context);
   return (uint64_t)size <= bound.bytes / 2
              ? TUTTI_OK
              : TUTTI_FAIL(context, TUTTI_ERROR_MEMORY,
-                          "%s: its %jd MiB are more than %zu MiB, half of %s; take a part of it", path,
+                          "%s: its %jd MiB are more than %zu MiB, half of %s; give it more memory", path,
                           (intmax_t)(size >> 20), bound.bytes >> 21, bound.of);
 }
 

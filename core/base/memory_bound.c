@@ -9,6 +9,8 @@
 #include <tutti/context.h>
 #include <unistd.h>
 
+#include "context_impl.h"
+
 enum { ROOM = 4096 };
 
 /* The number in a file; SIZE_MAX: there is no such file, or no number, as where it says max. */
@@ -87,15 +89,25 @@ static void bound_by_resource(struct tutti_memory_bound *bound, int resource, co
     bound_by(bound, (size_t)limit.rlim_cur, of);
 }
 
-struct tutti_memory_bound tutti_memory_bound(void) {
-  struct tutti_memory_bound bound = {SIZE_MAX, "all that can be addressed"};
+struct tutti_memory_bound tutti_memory_bound(const tutti_context *context) {
+  struct tutti_memory_bound bound = {SIZE_MAX, "all that can be addressed"}, addresses = bound;
   long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
   if (pages > 0 && page > 0)
     bound_by(&bound, (size_t)pages * (size_t)page, "the machine's memory");
-  bound_by_resource(&bound, RLIMIT_AS, "what ulimit -v allows");
+  bound_by_resource(&addresses, RLIMIT_AS, "what ulimit -v allows");
+  bound_by(&bound, addresses.bytes, addresses.bytes == context->memory_limit ? context->memory_limit_of : addresses.of);
   bound_by_resource(&bound, RLIMIT_DATA, "what ulimit -d allows");
   bound_by(&bound, least_of_groups("/proc/self/cgroup", "/sys/fs/cgroup"), "what the control group allows");
   return bound;
 }
 
-size_t tutti_memory_for_data(void) { return tutti_memory_bound().bytes / 2; }
+void tutti_memory_name_limit(tutti_context *context, size_t bytes, const char *of) {
+  context->memory_limit = bytes;
+  context->memory_limit_of = of;
+}
+
+size_t tutti_memory_for_data(const tutti_context *context, const char **of) {
+  const struct tutti_memory_bound bound = tutti_memory_bound(context);
+  *of = bound.of;
+  return bound.bytes / 2;
+}

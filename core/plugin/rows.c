@@ -11,7 +11,7 @@ enum tutti_status tutti_rows_create(tutti_context *context, const char *origin, 
   tutti_rows *rows = NULL;
   *out = NULL;
   TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof *rows, &rows));
-  const struct tutti_memory_bound bound = tutti_memory_bound();
+  const struct tutti_memory_bound bound = tutti_memory_bound(context);
   rows->limit = bound.bytes / 2;
   rows->limit_of = bound.of;
   TUTTI_TRY_OUT(context, tutti_strdup(context, origin, &rows->origin));

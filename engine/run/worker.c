@@ -4,6 +4,7 @@
 #include "trial_impl.h"
 
 #include "core/base/file_impl.h"
+#include "core/base/memory_bound_impl.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -75,6 +76,9 @@ static enum tutti_status set_up(struct worker *worker) {
   tutti_free(path);
   if (status != TUTTI_OK)
     return tutti_error_trace(context, status, __FILE__, __LINE__, __func__);
+  if (tutti_recipe_run(recipe)->memory_limit > 0)
+    tutti_memory_name_limit(context, (size_t)(tutti_recipe_run(recipe)->memory_limit * 1048576),
+                            "what run.memory_limit allows");
   TUTTI_TRY(context, make_experiment(worker, recipe));
   TUTTI_TRY(context, tutti_run_plugins_print(context, worker->experiment->recipe, &worker->experiment->plugins));
   TUTTI_TRY(context, tutti_frames_create(context, &worker->frames));

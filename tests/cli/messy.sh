@@ -101,7 +101,13 @@ if [ -z "${TUTTI_TEST_WATCHED-}" ]; then
   ulimit -S -v unlimited
   expect_code 2
   expect_err "huge.csv: expected rows that fit into 195 MiB, half of what ulimit -v allows, and these need 39" " MiB or more; take a part of the rows or columns" # about 1.5e6 * 30 * 9 bytes
-  rm huge.csv
+  # A worker says what bounds it in the run's words.
+  awk 'BEGIN { print "a,b,c,d,e,f,g,h,i,y"; for (i = 0; i < 250000; i++) print i % 97 ".5," i % 89 "," i % 7 "," i % 5 "," i % 3 "," i % 11 "," i % 13 "," i % 17 "," i % 19 "," i % 23 }' >large.csv
+  printf '%s\n' '[run]' 'budget = 1' 'memory_limit = 40' '[data]' 'path = large.csv' 'target = y' 'split = 0.8 0.1 0.1' '[space]' 'plugin = mlp' '[hyperparameters]' 'epochs = 1' >large.ini
+  tutti run large.ini --out large
+  expect_code 2
+  expect_err "a worker cannot work" "fit into 20 MiB, half of what run.memory_limit allows"
+  rm -r huge.csv large.csv large
 fi
 # A run says it, too, before it begins, and once.
 tutti run plain.ini --set data.path=percent2.csv --set data.target=y --out noted
@@ -109,6 +115,17 @@ expect_code 0
 expect_err "warning: column 'b': 12 of 12 values are numbers but for '%'; data.strip = % reads them as such"
 tutti run plain.ini --set data.path=percent2.csv --set data.target=y --out noted --resume
 expect_not_in err "data.strip"
+# A part of a run's file is of no use: more memory is.
+if [ -z "${TUTTI_TEST_WATCHED-}" ]; then
+  cp -r noted swollen
+  truncate -s 104M swollen/ensemble.json
+  ulimit -S -d 150000
+  tutti predict swollen percent2.csv
+  ulimit -S -d unlimited
+  expect_code 1
+  expect_err "ensemble.json: its 104 MiB are more than 73 MiB, half of what ulimit -d allows; give it more memory"
+  expect_not_in err "take a part"
+fi
 
 # New rows are read as the data were.
 awk 'BEGIN { print "price,size,y"; for (i = 0; i < 60; i++) printf "$%d,%s,%d\n", i % 13, i % 7 == 3 ? "unknown" : i % 5 " m", i % 13 + i % 5 }' >signs.csv

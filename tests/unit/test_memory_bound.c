@@ -82,18 +82,22 @@ static void lines_of_another_kind_say_nothing(void **state) {
 }
 
 /* What bounds a process with a limit of half a gibibyte. In a child: addresses once refused may be lacking later. */
-static void expect_bound(int resource, const char *of) {
+static void expect_bound(tutti_context *context, int resource, const char *of) {
   const struct rlimit limit = {1 << 29, 1 << 29};
+  const char *half;
   int how;
-  if (tutti_memory_bound().bytes <= 1 << 29)
+  if (tutti_memory_bound(context).bytes <= 1 << 29)
     skip();
   pid_t child = fork();
   assert_true(child >= 0);
   if (child == 0) {
     if (setrlimit(resource, &limit) != 0)
       _exit(2);
-    const struct tutti_memory_bound bound = tutti_memory_bound();
-    _exit(bound.bytes == 1 << 29 && strcmp(bound.of, of) == 0 && tutti_memory_for_data() == 1 << 28 ? 0 : 1);
+    const struct tutti_memory_bound bound = tutti_memory_bound(context);
+    _exit(bound.bytes == 1 << 29 && strcmp(bound.of, of) == 0 && tutti_memory_for_data(context, &half) == 1 << 28 &&
+                  strcmp(half, of) == 0
+              ? 0
+              : 1);
   }
   assert_true(waitpid(child, &how, 0) == child);
   assert_true(WIFEXITED(how));
@@ -103,16 +107,22 @@ static void expect_bound(int resource, const char *of) {
 /* The names say which limit it is. */
 static void a_limit_of_data_counts(void **state) {
   (void)state;
-  expect_bound(RLIMIT_DATA, "what ulimit -d allows");
+  tutti_context context = {0};
+  expect_bound(&context, RLIMIT_DATA, "what ulimit -d allows");
 }
 
 /* AddressSanitizer takes all addresses. */
 static void a_limit_of_addresses_counts(void **state) {
   (void)state;
+  tutti_context context = {0};
 #ifdef __SANITIZE_ADDRESS__
   skip();
 #endif
-  expect_bound(RLIMIT_AS, "what ulimit -v allows");
+  expect_bound(&context, RLIMIT_AS, "what ulimit -v allows");
+  tutti_memory_name_limit(&context, (1 << 29) + 1, "another"); /* not the one that counts */
+  expect_bound(&context, RLIMIT_AS, "what ulimit -v allows");
+  tutti_memory_name_limit(&context, 1 << 29, "what the run allows");
+  expect_bound(&context, RLIMIT_AS, "what the run allows");
 }
 
 int main(void) {

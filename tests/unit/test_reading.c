@@ -111,12 +111,13 @@ static void what_expands_beyond_memory_is_refused(void **state) {
 
     assert_int_equal(reading_gz_open(context, path, &gz), TUTTI_OK);
     gz.limit = (1 << 20) - 1;
+    gz.limit_of = "the limit";
     enum tutti_status status = TUTTI_OK;
     for (got = 1; status == TUTTI_OK && got;)
       status = reading_gz_read(context, &gz, sizeof chunk, chunk, &got);
     assert_int_equal(reading_gz_close(context, &gz, status), TUTTI_ERROR_USAGE);
-    assert_refused(zipped ? "goes on after"
-                          : "expected data that fit into 0 MiB, half of the memory there is, found 1 MiB");
+    assert_refused(zipped ? "fit into 0 MiB (expanded), half of the limit, and it goes on"
+                          : "expected data that fit into 0 MiB, half of the limit, found 1 MiB");
   }
 }
 

@@ -13,7 +13,8 @@ static const char *unreadable(mode_t mode) {
 
 enum tutti_status reading_gz_open(tutti_context *context, const char *path, struct reading_gz *gz) {
   struct stat facts;
-  *gz = (struct reading_gz){.path = path, .limit = tutti_memory_for_data()};
+  *gz = (struct reading_gz){.path = path};
+  gz->limit = tutti_memory_for_data(context, &gz->limit_of);
   if (stat(path, &facts) == 0 && unreadable(facts.st_mode))
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: expected a file, found %s; name the file itself", path,
                       unreadable(facts.st_mode));
@@ -58,14 +59,12 @@ enum tutti_status reading_gz_read(tutti_context *context, struct reading_gz *gz,
     return TUTTI_OK;
   const size_t size = reading_gz_size(gz);
   if (size > 0)
-    return TUTTI_FAIL(
-        context, TUTTI_ERROR_USAGE,
-        "%s: expected data that fit into %zu MiB, half of the memory there is, found %zu MiB; take a part "
-        "of the rows",
-        gz->path, gz->limit >> 20, size >> 20);
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "%s: expected data that fit into %zu MiB, half of %s, found %zu MiB; take a part of the rows",
+                      gz->path, gz->limit >> 20, gz->limit_of, size >> 20);
   return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                    "%s: expected data that fit into memory, and it goes on after %zu MiB%s; take a part of the rows",
-                    gz->path, gz->limit >> 20, gzdirect(gz->file) ? "" : " (expanded)");
+                    "%s: expected data that fit into %zu MiB%s, half of %s, and it goes on; take a part of the rows",
+                    gz->path, gz->limit >> 20, gzdirect(gz->file) ? "" : " (expanded)", gz->limit_of);
 }
 
 enum tutti_status reading_gz_read_growing(tutti_context *context, struct reading_gz *gz, size_t bytes,

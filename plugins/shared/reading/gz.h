@@ -7,9 +7,10 @@
 
 struct reading_gz {
   void *file;
-  const char *path; /* borrowed */
-  size_t done;      /* bytes that have been read, after expansion */
-  size_t limit;     /* the most that may be read; reading_gz_open sets it to tutti_memory_for_data */
+  const char *path;     /* borrowed */
+  size_t done;          /* bytes that have been read, after expansion */
+  size_t limit;         /* the most that may be read; reading_gz_open sets it to tutti_memory_for_data */
+  const char *limit_of; /* half of what that is */
 };
 
 /* Open a file or a pipe for reading. TUTTI_ERROR_USAGE if it cannot be opened, or is a folder, a device or a socket. */
