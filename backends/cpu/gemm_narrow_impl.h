@@ -38,8 +38,8 @@ CPU_INLINE vec gemm_sums(const vec x[8]) {
 CPU_INLINE vec gemm_sums(const vec x[4]) { return (vec){v_sum(x[0]), v_sum(x[1]), v_sum(x[2]), v_sum(x[3])}; }
 #endif
 
-/* Lane r * units + u: sum_k a[r][k] b[u][k], of CPU_LANES / units rows; those beyond `rows` repeat the last one. `k` is a
-   multiple of CPU_LANES. */
+/* Lane r * units + u: sum_k a[r][k] b[u][k], of CPU_LANES / units rows; those beyond `rows` repeat the last one. `k` is
+   a multiple of CPU_LANES. */
 CPU_INLINE vec gemm_narrow_tile(const size_t units, const bool whole, size_t rows, size_t k, const float *a, size_t lda,
                                 const float *b) {
   vec sum[CPU_LANES];

@@ -95,7 +95,8 @@ struct tutti_memory_bound tutti_memory_bound(const tutti_context *context) {
   if (pages > 0 && page > 0)
     bound_by(&bound, (size_t)pages * (size_t)page, "the machine's memory");
   bound_by_resource(&addresses, RLIMIT_AS, "what ulimit -v allows");
-  bound_by(&bound, addresses.bytes, addresses.bytes == context->memory_limit ? context->memory_limit_of : addresses.of);
+  const bool named = context && addresses.bytes == context->memory_limit;
+  bound_by(&bound, addresses.bytes, named ? context->memory_limit_of : addresses.of);
   bound_by_resource(&bound, RLIMIT_DATA, "what ulimit -d allows");
   bound_by(&bound, least_of_groups("/proc/self/cgroup", "/sys/fs/cgroup"), "what the control group allows");
   return bound;
@@ -106,7 +107,9 @@ void tutti_memory_name_limit(tutti_context *context, size_t bytes, const char *o
   context->memory_limit_of = of;
 }
 
-size_t tutti_memory_for_data(const tutti_context *context, const char **of) {
+size_t tutti_memory_for_data(void) { return tutti_memory_bound(NULL).bytes / 2; }
+
+size_t tutti_memory_for_data_of(const tutti_context *context, const char **of) {
   const struct tutti_memory_bound bound = tutti_memory_bound(context);
   *of = bound.of;
   return bound.bytes / 2;

@@ -14,7 +14,7 @@ struct tutti_memory_bound {
 };
 
 /* The least of the machine's memory, the limits RLIMIT_AS and RLIMIT_DATA, and those of the process's control groups.
-   Takes some 50 microseconds: files of the system are read. */
+   Takes some 50 microseconds: files of the system are read. Without a context (NULL), no limit has another name. */
 TUTTI_PRIVATE struct tutti_memory_bound tutti_memory_bound(const tutti_context *context);
 /* If RLIMIT_AS is `bytes`, it is not the user's ulimit, but `of` (static, "what ... allows"). */
 TUTTI_PRIVATE void tutti_memory_name_limit(tutti_context *context, size_t bytes, const char *of);

@@ -107,6 +107,15 @@ static enum tutti_status gather_sizes(struct report_facts *facts) {
   return status;
 }
 
+const char *tutti_report_cost(const struct report_facts *facts) {
+  static const char *const names[] = {"microseconds", "flops", "parameters"};
+  for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+    for (uint64_t i = 0; i < facts->history->asked; i++)
+      if (tutti_report_number(facts->reports[i], names[k]) > 0)
+        return names[k];
+  return NULL;
+}
+
 /* Can ensembles be limited by this cost? */
 static bool is_limit(const char *cost) {
   for (size_t c = 0; c < TUTTI_COSTS; c++)

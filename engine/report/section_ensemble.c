@@ -167,15 +167,6 @@ static enum tutti_status draw_sizes(const struct report_facts *facts, struct rep
 
 /* --- loss and cost ------------------------------------------------------------------------------------------------ */
 
-const char *tutti_report_cost(const struct report_facts *facts) {
-  static const char *const names[] = {"microseconds", "flops", "parameters"};
-  for (size_t k = 0; k < sizeof names / sizeof *names; k++)
-    for (uint64_t i = 0; i < facts->history->asked; i++)
-      if (tutti_report_number(facts->reports[i], names[k]) > 0)
-        return names[k];
-  return NULL;
-}
-
 /* Where nothing better is known, the time of its training. */
 static double cost_of(const struct report_facts *facts, const char *name, uint64_t trial) {
   double cost = name ? tutti_report_number(facts->reports[trial], name) : facts->history->records[trial].seconds;

@@ -96,9 +96,10 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_alloc(tutti_context *context, 
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_realloc(tutti_context *context, size_t kept, size_t count,
                                                           size_t size, void *pointer);
 /* The most bytes that data may take: half of the machine's memory or, where that is less, of what bounds this process:
-   RLIMIT_AS and RLIMIT_DATA (ulimit -v, -d) and the memory limits of its control groups. *of says half of
-   what it is, for messages: "the machine's memory"; static. */
-TUTTI_API size_t tutti_memory_for_data(const tutti_context *context, const char **of);
+   RLIMIT_AS and RLIMIT_DATA (ulimit -v, -d) and the memory limits of its control groups. */
+TUTTI_API size_t tutti_memory_for_data(void);
+/* The same; *of says half of what it is, for messages: "the machine's memory"; static. */
+TUTTI_API size_t tutti_memory_for_data_of(const tutti_context *context, const char **of);
 /* Free memory of tutti_alloc and everything that is said to be freed by this; NULL is allowed. */
 TUTTI_API void tutti_free(void *pointer);
 /* Copy `text`; free *copy with tutti_free. TUTTI_ERROR_MEMORY. tutti_format: likewise *text, as printf formats it. */

@@ -216,7 +216,7 @@ class Predictions(unittest.TestCase):
             warnings.simplefilter("always")
             forecast = tutti.Model("small").forecast(columns)
         self.assertIsNone(forecast.evaluation)
-        self.assertIn("have no target", str(caught[0].message))
+        self.assertIn("1 of 120 rows, the first of them row 4, has no target", str(caught[0].message))
 
     def test_no_rows(self):
         none = {name: values[:0] for name, values in table().items()}

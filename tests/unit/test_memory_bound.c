@@ -94,7 +94,7 @@ static void expect_bound(tutti_context *context, int resource, const char *of) {
     if (setrlimit(resource, &limit) != 0)
       _exit(2);
     const struct tutti_memory_bound bound = tutti_memory_bound(context);
-    _exit(bound.bytes == 1 << 29 && strcmp(bound.of, of) == 0 && tutti_memory_for_data(context, &half) == 1 << 28 &&
+    _exit(bound.bytes == 1 << 29 && strcmp(bound.of, of) == 0 && tutti_memory_for_data_of(context, &half) == 1 << 28 &&
                   strcmp(half, of) == 0
               ? 0
               : 1);

@@ -14,7 +14,7 @@ static const char *unreadable(mode_t mode) {
 enum tutti_status reading_gz_open(tutti_context *context, const char *path, struct reading_gz *gz) {
   struct stat facts;
   *gz = (struct reading_gz){.path = path};
-  gz->limit = tutti_memory_for_data(context, &gz->limit_of);
+  gz->limit = tutti_memory_for_data_of(context, &gz->limit_of);
   if (stat(path, &facts) == 0 && unreadable(facts.st_mode))
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: expected a file, found %s; name the file itself", path,
                       unreadable(facts.st_mode));
