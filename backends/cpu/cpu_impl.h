@@ -292,7 +292,8 @@ enum tutti_status backend_cpu_plan_create(tutti_context *context, const struct c
 /* A plan with gradients for the network of a job, but for the layers that the job freezes. */
 enum tutti_status backend_cpu_plan_create_job(tutti_context *context, const struct cpu_kernels *kernels,
                                               const struct tutti_job *job, size_t rows, struct cpu_plan **plan);
-/* Rows of a plan for slopes: most questions are of one or two, and so many fill a vector. */
+/* Rows of a plan for slopes: most questions are of one or two, and so many do without transposed weights
+   (product.c). */
 enum { CPU_SLOPE_ROWS = 16 };
 /* A plan with gradients in the inputs of the network of another, which outlives it and whose weights it uses. All rows
    share the masks of dropout, and batch norms use running statistics: it is for forward passes with draws->one. */

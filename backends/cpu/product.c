@@ -89,7 +89,8 @@ static void product_of_units(struct cpu_plan *plan, const struct cpu_input_produ
   plan->kernels->gemm(&product);
 }
 
-/* Is W larger than what would be transposed in its place, the gradients of units and inputs? */
+/* Up to so many rows, W is mostly larger than what is transposed in its place, the gradients of units and inputs; the
+   kernel wants so many inputs (gemm_few). */
 enum { FEW_ROWS = 16, FEW_NUMBERS = 16 };
 
 static bool has_few_rows(const struct cpu_input_product *p) {
