@@ -1,4 +1,4 @@
-/* bfloat.c - the products of dense layers in bfloat16 (`precision = bfloat16`). */
+/* bfloat.c - products of dense layers and convolutions in bfloat16 (`precision = bfloat16`). */
 #include "cpu_impl.h"
 
 /* All have the same bits. */

@@ -52,9 +52,11 @@ CPU_INLINE void bfloat_pair(const float *lower, const float *upper, float *pairs
   }
 }
 
-/* Pairs of 32 neighbours. */
-CPU_INLINE void bfloat_neighbours(const float *x, float *pairs) {
-  float lower[CPU_TILE], upper[CPU_TILE];
+/* Pairs of 32 neighbours, or of the first k of them and zeros. */
+CPU_INLINE void bfloat_neighbours(const float *x, size_t k, float *pairs) {
+  float lower[CPU_TILE], upper[CPU_TILE], some[2 * CPU_TILE] = {0};
+  if (k < 2 * CPU_TILE)
+    x = memcpy(some, x, k * sizeof *some);
   for (size_t p = 0; p < CPU_TILE; p++) {
     lower[p] = x[bfloat_lower(p)];
     upper[p] = x[bfloat_upper(p)];
@@ -71,8 +73,11 @@ CPU_INLINE void bfloat_pair(const float *lower, const float *upper, float *pairs
   _mm512_storeu_si512(pairs, _mm512_permutexvar_epi16(order, both));
 }
 
-CPU_INLINE void bfloat_neighbours(const float *x, float *pairs) {
-  __m512i both = (__m512i)_mm512_cvtne2ps_pbh(_mm512_loadu_ps(x + CPU_TILE), _mm512_loadu_ps(x));
+CPU_INLINE void bfloat_neighbours(const float *x, size_t k, float *pairs) {
+  const uint32_t there = k < 2 * CPU_TILE ? (1u << k) - 1 : UINT32_MAX;
+  const __m512 first = _mm512_maskz_loadu_ps((__mmask16)there, x);
+  const __m512 second = _mm512_maskz_loadu_ps((__mmask16)(there >> CPU_TILE), x + CPU_TILE);
+  __m512i both = (__m512i)_mm512_cvtne2ps_pbh(second, first);
 #if CPU_BFLOAT == CPU_BFLOAT_DOTS
   const __m512i order = _mm512_set_epi16(29, 31, 25, 27, 21, 23, 17, 19, 13, 15, 9, 11, 5, 7, 1, 3, 28, 30, 24, 26, 20,
                                          22, 16, 18, 12, 14, 8, 10, 4, 6, 0, 2);
@@ -98,19 +103,16 @@ CPU_INLINE void bfloat_pack_down(size_t k, const float *x, size_t ld, float *til
                 bfloat_upper(p) < k ? x + bfloat_upper(p) * ld : none, tile + p * CPU_TILE);
 }
 
-/* A tile of `rows` rows, of which each has `k` numbers side by side. */
+/* A tile of `rows` rows, of which each has `k` numbers side by side. Rows that are not there are left as they are: no
+   sum of another row has a part of them. */
 CPU_INLINE void bfloat_pack_along(size_t rows, size_t k, const float *x, size_t ld, float *tile) {
   if (rows >= CPU_TILE && k >= 2 * CPU_TILE) {
     for (size_t r = 0; r < CPU_TILE; r++)
-      bfloat_neighbours(x + r * ld, tile + r * CPU_TILE);
+      bfloat_neighbours(x + r * ld, 2 * CPU_TILE, tile + r * CPU_TILE);
     return;
   }
-  for (size_t r = 0; r < CPU_TILE; r++) {
-    float some[2 * CPU_TILE] = {0};
-    if (r < rows)
-      memcpy(some, x + r * ld, bfloat_least(k, 2 * CPU_TILE) * sizeof *some);
-    bfloat_neighbours(some, tile + r * CPU_TILE);
-  }
+  for (size_t r = 0; r < bfloat_least(rows, CPU_TILE); r++)
+    bfloat_neighbours(x + r * ld, k, tile + r * CPU_TILE);
 }
 
 /* The tile with rows and columns exchanged. */
@@ -145,6 +147,8 @@ CPU_INLINE void bfloat_pack_b(const struct cpu_gemm *g, size_t column, size_t co
     return;
   }
   bfloat_pack_along(columns, depth, g->b + column * g->ldb + k, g->ldb, across);
+  if (columns < CPU_TILE)
+    memset(across + columns * CPU_TILE, 0, (CPU_TILE - columns) * CPU_TILE * sizeof *across);
   bfloat_turn(across, tile);
 }
 

@@ -41,7 +41,7 @@ static void patches_forward(struct cpu_plan *plan, const struct cpu_node *node, 
                                .c = y + at * w->out_width * node->ld,
                                .ldc = node->ld,
                                .bias = backend_cpu_bias(plan, node)};
-    plan->kernels->gemm(&product);
+    backend_cpu_multiply(plan, &product);
   }
 }
 

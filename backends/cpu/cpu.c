@@ -82,10 +82,8 @@ static enum tutti_status check_storage(tutti_context *context, const struct tutt
   return TUTTI_OK;
 }
 
-/* Products in bfloat16 are of tables alone. */
 static enum tutti_status check_precision(tutti_context *context, const struct tutti_job *job) {
   const struct cpu_config *config = job->config;
-  struct tutti_shape input = tutti_network_layer(job->network, 0)->shape;
   if (config->precision == CPU_TF32)
     return TUTTI_FAIL(
         context, TUTTI_ERROR_USAGE,
@@ -97,12 +95,6 @@ static enum tutti_status check_precision(tutti_context *context, const struct tu
         context, TUTTI_ERROR_USAGE,
         "backend.precision = bfloat16: optimiser = lbfgs needs a loss that is as smooth as floats can be, "
         "and this rounds it; leave one of the two out");
-  if (input.height != 1 || input.width != 1)
-    return TUTTI_FAIL(
-        context, TUTTI_ERROR_USAGE,
-        "backend.precision = bfloat16: backend cpu has it for networks of tables alone, and the inputs are "
-        "images of %d x %d pixels; take float32 or storage = half, or backend cuda",
-        input.height, input.width);
   return TUTTI_OK;
 }
 

@@ -216,7 +216,7 @@ struct cpu_plan {
   size_t outputs;         /* targets, or classes */
   size_t artificial;      /* NOMU: artificial points after the rows of a step */
   double norm_share;      /* of a batch in batch norm's running statistics; 0: each layer's momentum */
-  bool halves;            /* this pass stores the values of half nodes in 16 bits */
+  bool trains;            /* this pass is one of training, to which `storage` and `precision` apply */
   /* Products of training passes, of numbers rounded to bfloat16; NULL: they are in float32. */
   cpu_bfloat_function *gemm_bfloat;
   bool slopes; /* for gradients in the inputs alone; the weights are another plan's */
@@ -370,7 +370,8 @@ struct cpu_input_product {
   bool accumulate;
 };
 void backend_cpu_product_inputs(struct cpu_plan *plan, const struct cpu_input_product *product);
-/* A product, in parts for the plan's team if it is large. */
+/* A product: of numbers rounded to bfloat16, if those of this pass are; in parts for the plan's team, if it is
+   large. */
 void backend_cpu_multiply(const struct cpu_plan *plan, const struct cpu_gemm *product);
 /* Is a product of these sizes large? */
 bool backend_cpu_is_large(size_t m, size_t n, size_t k);

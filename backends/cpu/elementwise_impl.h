@@ -7,6 +7,14 @@
 #include "lanes_impl.h"
 #include "transpose_impl.h"
 
+/* Round to numbers of 16 bits, here and, if wanted, there. */
+static void narrow(size_t count, float *x, uint16_t *out) {
+  CPU_FOR_LANES(i, count, {
+    v_narrow_value(out, i, v_load_lanes(x + i, LANES), LANES);
+    v_store_lanes(x + i, v_load_value(out, i, LANES, true), LANES);
+  });
+}
+
 /* The columns of rows [first, rows), and zeros behind the last row. */
 static void transpose_part(size_t first, size_t rows, size_t columns, const float *in, size_t ldi, float *out,
                            size_t ldo) {

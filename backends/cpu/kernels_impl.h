@@ -69,7 +69,7 @@ struct cpu_tiles {
   size_t a_next, b_next;
 };
 struct cpu_bfloat {
-  const struct cpu_gemm *product; /* as of gemm(), n a multiple of 16; no `more`, no `mask_sum`, nothing ahead */
+  const struct cpu_gemm *product; /* as of gemm(); where it accumulates under `mask_sum`, it has no bias nor ReLU */
   size_t columns;                 /* of B that lie in memory, if it is transposed; the others are 0 */
   float *a, *b;                   /* [CPU_BFLOAT_PACK_A], and what is left of CPU_BFLOAT_PACK */
 };

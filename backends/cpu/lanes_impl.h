@@ -54,18 +54,6 @@ CPU_INLINE void v_narrow_value(uint16_t *values, size_t at, vec value, const siz
     }                                                                                                                  \
   } while (0)
 
-static void copy_floats(size_t count, const float *in, float *out) {
-  CPU_FOR_LANES(i, count, v_store_lanes(out + i, v_load_lanes(in + i, LANES), LANES));
-}
-
-/* Round to numbers of 16 bits, here and, if wanted, there. */
-static void narrow(size_t count, float *x, uint16_t *out) {
-  CPU_FOR_LANES(i, count, {
-    v_narrow_value(out, i, v_load_lanes(x + i, LANES), LANES);
-    v_store_lanes(x + i, v_load_value(out, i, LANES, true), LANES);
-  });
-}
-
 CPU_INLINE void fetch_ahead(struct cpu_ahead *ahead) {
   if (!ahead)
     return;

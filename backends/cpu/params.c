@@ -157,8 +157,8 @@ const struct tutti_param backend_cpu_params[CPU_PARAMS] = {
                  "half of the memory and its traffic. Sums, gradients, weights and predictions are floats either way."),
     TUTTI_CHOICE(struct cpu_config, precision, "float32", cpu_precision_names,
                  "What layers multiply in trainings: float32; tf32, with 10 bits of mantissa, on backend cuda; or "
-                 "bfloat16, with 7: on backend cpu in networks of tables, on backend cuda in networks of images, "
-                 "where values and gradients have no more. Weights, losses and sums stay float32."),
+                 "bfloat16, with 7: on backend cpu the numbers that are multiplied, on backend cuda in networks of "
+                 "images values and gradients, too. Weights, losses and sums stay float32."),
     TUTTI_BOOL(struct cpu_config, encodings, "true",
                "Networks read what data.bins adds to the numbers of a table, beside these. Backend cpu.",
                .flags = TUTTI_PARAM_SEARCHABLE),

@@ -40,7 +40,7 @@ void backend_cpu_pointwise_forward(struct cpu_plan *plan, const struct cpu_node 
                              .ldc = node->ld,
                              .bias = backend_cpu_bias(plan, node),
                              .ahead = &plan->scratch.ahead};
-  plan->kernels->gemm(&product);
+  backend_cpu_multiply(plan, &product);
 }
 
 /* The gradient of the depthwise convolution's output, row by row of each image. */
@@ -55,7 +55,7 @@ static void pointwise_across_gradient(struct cpu_plan *plan, const struct cpu_no
     product.c = to.at;
     product.ldc = to.pixel;
     product.c_next = to.line;
-    plan->kernels->gemm(&product);
+    backend_cpu_multiply(plan, &product);
     product.a += backend_cpu_image(node);
   }
 }
@@ -74,7 +74,7 @@ static void pointwise_inputs(struct cpu_plan *plan, const struct cpu_node *node,
     product.accumulate = !edge->first;
     if (edge->gradient) {
       product.c = source->gradient + first * backend_cpu_image(source);
-      plan->kernels->gemm(&product);
+      backend_cpu_multiply(plan, &product);
     }
     product.b += source->ld;
     x += source->ld;

@@ -53,11 +53,24 @@ static void multiply_large(const struct cpu_plan *plan, const struct cpu_gemm *g
   backend_cpu_team_run(plan->team, &work, plan->scratch.pack);
 }
 
-void backend_cpu_multiply(const struct cpu_plan *plan, const struct cpu_gemm *product) {
+/* Is a product of m x n sums of k terms in bfloat16? Below 16 of any, tiles would be mostly empty. Nothing but its
+   shape decides, so that all processors have the same bits. */
+static bool is_rounded(const struct cpu_plan *plan, size_t m, size_t n, size_t k) {
+  return plan->gemm_bfloat && plan->trains && m >= CPU_TILE && n >= CPU_TILE && k >= CPU_TILE;
+}
+
+static void multiply_floats(const struct cpu_plan *plan, const struct cpu_gemm *product) {
   if (is_large(plan, product))
     multiply_large(plan, product);
   else
     plan->kernels->gemm(product);
+}
+
+void backend_cpu_multiply(const struct cpu_plan *plan, const struct cpu_gemm *product) {
+  if (is_rounded(plan, product->m * (product->more + 1), product->units ? product->units : product->n, product->k))
+    backend_cpu_multiply_bfloat(plan, product, product->n);
+  else
+    multiply_floats(plan, product);
 }
 
 /* --- the backward pass --- */
@@ -112,7 +125,7 @@ void backend_cpu_product_inputs(struct cpu_plan *plan, const struct cpu_input_pr
                            .mask = p->mask,
                            .ldm = p->ldt,
                            .accumulate = p->accumulate};
-  if (plan->gemm_bfloat) {
+  if (is_rounded(plan, p->rows, p->inputs, p->units)) {
     backend_cpu_multiply_bfloat(plan, &whole, p->inputs);
     return;
   }
@@ -152,10 +165,6 @@ static void product_narrow_weights(struct cpu_plan *plan, const struct cpu_weigh
 }
 
 void backend_cpu_product_weights(struct cpu_plan *plan, const struct cpu_weight_product *p) {
-  if (!plan->gemm_bfloat && p->units > 0 && p->units <= NARROW_UNITS && p->inputs >= NARROW_INPUTS && !p->accumulate) {
-    product_narrow_weights(plan, p);
-    return;
-  }
   struct cpu_gemm product = {.m = p->inputs,
                              .n = p->columns,
                              .k = p->rows,
@@ -168,8 +177,10 @@ void backend_cpu_product_weights(struct cpu_plan *plan, const struct cpu_weight_
                              .ldc = p->ldw,
                              .accumulate = p->accumulate,
                              .ahead = p->ahead};
-  if (plan->gemm_bfloat)
+  if (is_rounded(plan, p->inputs, p->units ? p->units : p->columns, p->rows))
     backend_cpu_multiply_bfloat(plan, &product, p->columns);
+  else if (p->units > 0 && p->units <= NARROW_UNITS && p->inputs >= NARROW_INPUTS && !p->accumulate)
+    product_narrow_weights(plan, p);
   else
-    backend_cpu_multiply(plan, &product);
+    multiply_floats(plan, &product);
 }

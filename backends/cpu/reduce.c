@@ -89,7 +89,7 @@ void backend_cpu_reduce_forward(struct cpu_plan *plan, struct cpu_node *node, si
                                  .ldc = node->ld,
                                  .accumulate = !h->whole && half > 0,
                                  .ahead = &plan->scratch.ahead};
-      plan->kernels->gemm(&product);
+      backend_cpu_multiply(plan, &product);
     }
     backend_cpu_values_end(plan, node, first, count, y);
     if (training && node->norm != CPU_NONE)
@@ -140,7 +140,7 @@ static void reduce_input_gradient(struct cpu_plan *plan, const struct cpu_node *
   product.a_next = width * node->ld;
   product.c_next = 2 * line;
   product.mask_next = width * node->input_ld;
-  plan->kernels->gemm(&product);
+  backend_cpu_multiply(plan, &product);
 }
 
 static void reduce_inputs(struct cpu_plan *plan, const struct cpu_node *node, const struct reduce_half halves[2],

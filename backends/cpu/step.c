@@ -5,7 +5,7 @@
 
 /* --- forward --- */
 
-static void forward_dense(const struct cpu_plan *plan, const struct cpu_node *node, size_t rows, bool training) {
+static void forward_dense(const struct cpu_plan *plan, const struct cpu_node *node, size_t rows) {
   const struct cpu_node *source = &plan->nodes[node->edges[0].source];
   struct cpu_gemm product = {.m = rows * node->pixels,
                              .n = backend_cpu_columns(node),
@@ -20,10 +20,7 @@ static void forward_dense(const struct cpu_plan *plan, const struct cpu_node *no
                              .ldc = node->ld,
                              .bias = node->bias == CPU_NONE ? NULL : plan->weights + node->bias,
                              .relu = node->activation == TUTTI_ACTIVATION_RELU};
-  if (plan->gemm_bfloat && training)
-    backend_cpu_multiply_bfloat(plan, &product, product.n);
-  else
-    backend_cpu_multiply(plan, &product);
+  backend_cpu_multiply(plan, &product);
 }
 
 /* Sum of all inputs times `factor`; some images at a time, so that the terms stay in cache. */
@@ -72,14 +69,14 @@ void backend_cpu_forward_node(struct cpu_plan *plan, size_t index, size_t rows, 
   struct cpu_node *node = &plan->nodes[index];
   const struct cpu_kernels *k = plan->kernels;
   bool training = draws && !draws->one;
-  plan->halves = training;
+  plan->trains = training;
   if (node->through)
     return;
   switch (node->op) {
   case TUTTI_OP_INPUT:
     return;
   case TUTTI_OP_DENSE:
-    forward_dense(plan, node, rows, training);
+    forward_dense(plan, node, rows);
     break;
   case TUTTI_OP_ADD:
     forward_sum(plan, node, rows, 1);

@@ -4,7 +4,7 @@
 #include "cpu_impl.h"
 
 bool backend_cpu_is_half(const struct cpu_plan *plan, const struct cpu_node *node) {
-  return plan->halves && node->half;
+  return plan->trains && node->half;
 }
 
 static uint16_t *halves_of(const struct cpu_node *node, size_t image) {

@@ -11,6 +11,10 @@
 
 /* --- padding --- */
 
+static void copy_floats(size_t count, const float *in, float *out) {
+  CPU_FOR_LANES(i, count, v_store_lanes(out + i, v_load_lanes(in + i, LANES), LANES));
+}
+
 static void pad(const struct cpu_pad *p, const void *image, float *out) {
   const size_t line = p->padded_width * p->ld, inner = p->width * p->ld;
   const size_t number = p->view && p->view->half ? sizeof(uint16_t) : sizeof(float);
@@ -45,26 +49,36 @@ static void crop(const struct cpu_pad *p, const float *in, const float *mask, bo
 
 /* --- patches --- */
 
+/* Taps whose channels lie side by side, in the image as in the patch: those of a row of the window, if it is not
+   dilated and its channels fill their pixels. */
+static size_t taps_together(const struct cpu_patches *p) {
+  size_t taps = 1;
+  while (taps < p->tap_count && p->taps[taps] == p->taps[0] + taps * p->channels)
+    taps++;
+  return taps;
+}
+
 static void patches(const struct cpu_patches *p, const float *in, float *out) {
+  const size_t together = taps_together(p), floats = (together * p->channels + 7) / 8 * 8;
   for (size_t y = 0; y < p->rows; y++)
     for (size_t x = 0; x < p->width; x++, out += p->ldo) {
       const float *from = in + y * p->row_step + x * p->pixel_step;
-      for (size_t t = 0; t < p->tap_count; t++)
-        copy_floats((p->channels + 7) / 8 * 8, from + p->taps[t], out + t * p->channels);
+      for (size_t t = 0; t < p->tap_count; t += together)
+        copy_floats(floats, from + p->taps[t], out + t * p->channels);
     }
 }
 
 static void unpatch(const struct cpu_patches *p, const float *in, float *out) {
-  const size_t whole = p->channels / 8 * 8, rest = p->channels - whole;
+  const size_t together = taps_together(p), floats = together * p->channels, whole = floats / 8 * 8;
   for (size_t y = 0; y < p->rows; y++)
     for (size_t x = 0; x < p->width; x++, in += p->ldo) {
       float *to = out + y * p->row_step + x * p->pixel_step;
-      for (size_t t = 0; t < p->tap_count; t++) {
+      for (size_t t = 0; t < p->tap_count; t += together) {
         const float *from = in + t * p->channels;
         float *at = to + p->taps[t];
         CPU_FOR_LANES(c, whole,
                       v_store_lanes(at + c, v_load_lanes(at + c, LANES) + v_load_lanes(from + c, LANES), LANES));
-        for (size_t c = whole; c < whole + rest; c++)
+        for (size_t c = whole; c < floats; c++)
           at[c] += from[c];
       }
     }

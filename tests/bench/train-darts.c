@@ -1,15 +1,16 @@
 /* train-darts.c - a training step of networks of DARTS cells in backend cpu.
 
-   train-darts [--cells N] [--channels N] [--size N] [--inputs N] [--batch N] [--seconds S] [--half] [--wall]
-               [--breakdown] [GENOTYPE]...
+   train-darts [--cells N] [--channels N] [--size N] [--inputs N] [--batch N] [--seconds S] [--half] [--bfloat16]
+               [--wall] [--breakdown] [GENOTYPE]...
 
    A genotype is 16 edges "input:op", separated by commas: 8 of the normal cell, two for each of its four nodes, then 8
    of the reduction cell; ops are max3, avg3, skip, sep3, sep5, dil3, dil5. Without any, four are drawn. The networks
    are those of train_darts_torch.py: a stem of 3 x channels, reductions at a third and two thirds, a mean over all
    pixels, 10 classes; SGD with momentum and weight decay, cross-entropy. One line a genotype: its number, parameters,
    MiB of the step's memory, milliseconds a step, and the share of the core's peak of multiply-adds; then the losses of
-   the first and the last step. --half: values between layers in 16 bits (storage = half). --breakdown: time
-   by op, each with the arithmetic and the traffic that it cannot do without, as shares of what the core can do
+   the first and the last step. --half: values between layers in 16 bits (storage = half). --bfloat16: products of
+   numbers rounded to bfloat16 (precision = bfloat16). --breakdown: time by op, each with the arithmetic and the traffic
+   that it cannot do without, as shares of what the core can do
    (breakdown.h). */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@
 struct setting {
   int cells, channels, size, inputs, batch;
   double seconds;
-  bool half, wall, breakdown;
+  bool half, bfloat, wall, breakdown;
 };
 
 /* --- steps --- */
@@ -55,7 +56,8 @@ static enum tutti_status run(tutti_context *context, const struct setting *s, co
                                     .learning_rate = 0.025,
                                     .momentum = 0.9,
                                     .l2 = 1.5e-4,
-                                    .storage = s->half ? CPU_STORAGE_HALF : CPU_STORAGE_FLOAT};
+                                    .storage = s->half ? CPU_STORAGE_HALF : CPU_STORAGE_FLOAT,
+                                    .precision = s->bfloat ? CPU_BFLOAT16 : CPU_FLOAT32};
   clockid_t clock = s->wall ? CLOCK_MONOTONIC : CLOCK_PROCESS_CPUTIME_ID;
   struct breakdown *breakdown = NULL;
   tutti_network *network = NULL;
@@ -140,6 +142,8 @@ static int parse(int count, char **arguments, struct setting *s) {
       s->wall = true;
     else if (strcmp(arguments[at], "--half") == 0)
       s->half = true;
+    else if (strcmp(arguments[at], "--bfloat16") == 0)
+      s->bfloat = true;
     else if (strcmp(arguments[at], "--breakdown") == 0)
       s->breakdown = true;
     else if (at + 1 < count && strcmp(arguments[at], "--seconds") == 0)

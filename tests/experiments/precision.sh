@@ -1,19 +1,20 @@
 #!/bin/bash
 # What numbers of 16 bits cost in loss: the same random networks, from the same seeds, with them and in float32. For tables
-# precision = bfloat16, on ini/autodeuq/uci.ini; for images storage = half, on ini/nes/fashion-mnist-small.ini.
+# precision = bfloat16, on ini/autodeuq/uci.ini; for images the same, and storage = half, on ini/nes/fashion-mnist-small.ini.
 #
 #   precision.sh DATA OUT [SETS]      SEEDS="1 2 3 4 5" NETWORKS=12 EPOCHS=30 WORKERS=1 ROWS=4000 in the environment
 #
 # DATA holds uci/NAME/data.csv (or .gz) and fashion-mnist; SETS are such names, uci/boston say; the same command goes on with
-# what is in OUT. Prints, for each set: the test NLL of the ensembles, mean and standard error over the seeds, in float32, with
-# 16 bits, and of the difference; of the networks the median difference in validation loss, and how many are worse with 16 bits.
+# what is in OUT. KINDS, "bfloat16" or "half", says which of them images are trained with. Prints, for each set and kind: the test NLL of the
+# ensembles, mean and standard error over the seeds, in float32, with 16 bits, and of the difference; of the networks the median
+# difference in validation loss, and how many are worse with 16 bits.
 set -euo pipefail
 [ $# -ge 2 ] || { sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0"; exit 2; }
 data=$(realpath "$1") out=$2
 sets=${3:-"uci/boston uci/concrete uci/energy uci/wine-quality-red uci/power-plant uci/naval-propulsion uci/protein fashion-mnist"}
 here=$(cd "$(dirname "$0")/../.." && pwd)
 tutti=${TUTTI:-$here/tutti}
-seeds=${SEEDS:-"1 2 3 4 5"} networks=${NETWORKS:-12} epochs=${EPOCHS:-30} workers=${WORKERS:-1} rows=${ROWS:-4000}
+seeds=${SEEDS:-"1 2 3 4 5"} networks=${NETWORKS:-12} epochs=${EPOCHS:-30} workers=${WORKERS:-1} rows=${ROWS:-4000} of_images=${KINDS:-"half bfloat16"}
 mkdir -p "$out"
 
 # train SET SEED NAME SETTING...
@@ -32,21 +33,24 @@ train() {
     --set hyperparameters.epochs="$epochs" "${@:4}" >/dev/null
 }
 
+declare -A settings=([half]=backend.storage=half [bfloat16]=backend.precision=bfloat16)
+
 for set in $sets; do
+  kinds=bfloat16
+  [ "$set" != fashion-mnist ] || kinds=$of_images
   for seed in $seeds; do
     train "$set" "$seed" float
-    if [ "$set" = fashion-mnist ]; then
-      train "$set" "$seed" narrow --set backend.storage=half
-    else
-      train "$set" "$seed" narrow --set backend.precision=bfloat16
-    fi
-    for name in float narrow; do
+    for kind in $kinds; do
+      train "$set" "$seed" "$kind" --set "${settings[$kind]}"
+    done
+    for name in float $kinds; do
       "$tutti" status "$out/${set//\//-}-$seed-$name" --json >"$out/${set//\//-}-$seed-$name.json"
     done
   done
-  python3 - "$set" "$out/${set//\//-}" "$seeds" <<'PY'
+  for kind in $kinds; do
+    python3 - "$set" "$out/${set//\//-}" "$seeds" "$kind" <<'PY'
 import json, math, statistics, sys
-name, prefix, seeds = sys.argv[1], sys.argv[2], sys.argv[3].split()
+name, prefix, seeds, kind = sys.argv[1], sys.argv[2], sys.argv[3].split(), sys.argv[4]
 
 def load(seed, kind):
     with open(f"{prefix}-{seed}-{kind}.json") as file:
@@ -58,9 +62,10 @@ def load(seed, kind):
 def line(values):
     return f"{statistics.mean(values):8.4f} +- {statistics.stdev(values) / math.sqrt(len(values)):.4f}"
 
-pairs = [(load(seed, "float"), load(seed, "narrow")) for seed in seeds]
+pairs = [(load(seed, "float"), load(seed, kind)) for seed in seeds]
 of_networks = [b - a for one, other in pairs for a, b in zip(one[1], other[1]) if a is not None and b is not None]
-print(f"{name:22} float {line([a[0] for a, b in pairs])}   16 bits {line([b[0] for a, b in pairs])}   difference {line([b[0] - a[0] for a, b in pairs])}   "
+print(f"{name:22} float {line([a[0] for a, b in pairs])}   {kind} {line([b[0] for a, b in pairs])}   difference {line([b[0] - a[0] for a, b in pairs])}   "
       f"networks: median {statistics.median(of_networks):+.4f}, {sum(d > 0 for d in of_networks)} of {len(of_networks)} worse", flush=True)
 PY
+  done
 done

@@ -11,6 +11,7 @@
 
 #include "backends/cpu/plan_impl.h"
 #include "cpu_check.h"
+#include "cpu_images.h"
 #include "cpu_levels.h"
 #include "golden.h"
 
@@ -31,12 +32,18 @@ static float rounded(float x) {
   return fabs((double)x) < 0x1p-126 ? 0 : (float)ldexp(nearbyint(digits * 256), exponent - 8);
 }
 
-/* A(row, k) as [m][k] and B(k, column) as [n][k], rounded; columns of B that are not there are 0. */
+/* Where row `row` of all products, one below the other, lies in an array whose rows are `ld` apart. */
+static size_t row_at(const struct cpu_gemm *g, size_t row, size_t ld, size_t next) {
+  return row / g->m * next + row % g->m * ld;
+}
+
+/* A(row, k) as [all rows][k] and B(k, column) as [n][k], rounded; columns of B that are not there are 0. */
 static float *rounded_a(const struct cpu_gemm *g) {
-  float *a = malloc(g->m * g->k * sizeof *a);
+  const size_t rows = g->m * (g->more + 1);
+  float *a = malloc(rows * g->k * sizeof *a);
   assert_non_null(a);
-  for (size_t i = 0; i < g->m * g->k; i++)
-    a[i] = rounded(g->a[i / g->k * g->a_row + i % g->k * g->a_column]);
+  for (size_t i = 0; i < rows * g->k; i++)
+    a[i] = rounded(g->a[row_at(g, i / g->k, g->a_row, g->a_next) + i % g->k * g->a_column]);
   return a;
 }
 
@@ -50,20 +57,32 @@ static float *rounded_b(const struct cpu_gemm *g, size_t columns) {
   return b;
 }
 
-/* Sums over 32 values of k, of the even terms and of the odd ones. Products of such numbers are exact. */
+/* Sums over 32 values of k, of the even terms and of the odd ones. Products of such numbers are exact. A mask of sums
+   is for those of 512 values of k, before they are added to others; any other one is for what is stored. */
 static float plain_sum(const struct cpu_gemm *g, const float *a, const float *b, size_t row, size_t column) {
-  float sum = g->accumulate ? g->c[row * g->ldc + column] : 0;
+  const bool masked = g->mask && !(g->mask[row_at(g, row, g->ldm, g->mask_next) + column] > 0);
+  const bool masks_sums = g->mask && g->mask_sum;
+  const float there = g->accumulate ? g->c[row_at(g, row, g->ldc, g->c_next) + column] : 0;
+  float sum = masks_sums ? 0 : there, all = there;
   for (size_t k = 0; k < g->k; k += 32) {
     float part[2] = {0, 0};
     for (size_t i = k; i < g->k && i < k + 32; i++)
       part[i % 2] += a[row * g->k + i] * b[column * g->k + i];
     sum += part[0] + part[1];
+    if (masks_sums && ((k + 32) % CPU_BFLOAT_DEPTH == 0 || k + 32 >= g->k)) {
+      const bool first = k < CPU_BFLOAT_DEPTH && !g->accumulate;
+      sum = masked ? 0 : sum;
+      all = first ? sum : all + sum;
+      sum = 0;
+    }
   }
+  if (masks_sums)
+    return all;
   if (g->bias)
     sum += g->bias[column];
   if (g->relu)
     sum = sum > 0 ? sum : 0;
-  return g->mask && !(g->mask[row * g->ldm + column] > 0) ? 0 : sum;
+  return masked ? 0 : sum;
 }
 
 /* Numbers of very different sizes, some of them denormal, some halfway between two of 8 digits. */
@@ -78,13 +97,18 @@ static float *draw(size_t count) {
 }
 
 static void check_product(cpu_bfloat_function *multiply) {
-  struct cpu_gemm g = {.m = 1 + below(70), .n = 16 * (1 + below(20)), .k = 1 + below(below(4) ? 140 : 1200)};
-  const size_t padded = (g.k + 15) / 16 * 16, rows = (g.m + 15) / 16 * 16, columns = g.n - below(16);
+  struct cpu_gemm g = {.m = 1 + below(70), .n = 8 * (1 + below(40)), .k = 1 + below(below(4) ? 140 : 1200)};
+  const size_t padded = (g.k + 15) / 16 * 16, rows = (g.m + 15) / 16 * 16, columns = g.n - below(8);
   const bool by_columns = below(2) == 1;
   /* Rows may be further apart than they are long, each array's by its own distance. */
-  const size_t ldb = g.n + 16 * below(3), ldc = g.n + 16 * below(3), ldm = g.n + 16 * below(3);
-  float *a = draw((by_columns ? g.k * rows : g.m * padded)), *b = draw(ldb * padded), *bias = draw(g.n);
-  float *c = draw(g.m * ldc), *mask = draw(g.m * ldm), *wanted = malloc(g.m * g.n * sizeof *wanted);
+  const size_t ldb = g.n + 8 * below(5), ldc = g.n + 8 * below(5), ldm = g.n + 8 * below(5);
+  g.more = by_columns ? 0 : below(3);
+  g.a_next = (g.m + below(3)) * padded;
+  g.c_next = (g.m + below(3)) * ldc;
+  g.mask_next = (g.m + below(3)) * ldm;
+  const size_t all = g.m * (g.more + 1), size = g.c_next * (g.more + 1);
+  float *a = draw(by_columns ? g.k * rows : g.a_next * (g.more + 1)), *b = draw(ldb * padded), *bias = draw(g.n);
+  float *c = draw(size), *mask = draw(g.mask_next * (g.more + 1)), *wanted = malloc(all * g.n * sizeof *wanted);
   float *pack = aligned_alloc(64, CPU_BFLOAT_PACK * sizeof *pack);
   assert_true(wanted && pack);
   g.a = a;
@@ -100,22 +124,26 @@ static void check_product(cpu_bfloat_function *multiply) {
   g.bias = g.accumulate || below(2) ? NULL : bias;
   g.relu = below(2);
   g.mask = below(2) ? mask : NULL;
-  float *before = malloc(g.m * ldc * sizeof *before);
-  assert_non_null(before);
-  memcpy(before, c, g.m * ldc * sizeof *before);
+  g.mask_sum = g.mask && !g.bias && !g.relu && below(2);
+  float *before = malloc(size * sizeof *before);
+  bool *stored = calloc(size, sizeof *stored);
+  assert_true(before && stored);
+  memcpy(before, c, size * sizeof *before);
   float *short_a = rounded_a(&g), *short_b = rounded_b(&g, g.b_transposed ? columns : g.n);
-  for (size_t i = 0; i < g.m * g.n; i++)
+  for (size_t i = 0; i < all * g.n; i++)
     wanted[i] = plain_sum(&g, short_a, short_b, i / g.n, i % g.n);
   multiply(&(struct cpu_bfloat){&g, columns, pack, pack + CPU_BFLOAT_PACK_A});
-  for (size_t i = 0; i < g.m * g.n; i++) {
-    const float *found = &c[i / g.n * ldc + i % g.n];
+  for (size_t i = 0; i < all * g.n; i++) {
+    const size_t at = row_at(&g, i / g.n, ldc, g.c_next) + i % g.n;
+    const float *found = &c[at];
+    stored[at] = true;
     if (memcmp(found, &wanted[i], sizeof *found) != 0 && (*found != 0 || wanted[i] != 0))
       fail_msg("%zu x %zu x %zu, row %zu, column %zu: found %.9g, wanted %.9g", g.m, g.n, g.k, i / g.n, i % g.n,
                (double)*found, (double)wanted[i]);
   }
-  for (size_t i = 0; i < g.m * ldc; i++)
-    assert_true(i % ldc < g.n || memcmp(&c[i], &before[i], sizeof *c) == 0); /* nothing beside the rows is touched */
-  free(a), free(b), free(bias), free(c), free(mask), free(wanted), free(pack), free(before);
+  for (size_t i = 0; i < size; i++)
+    assert_true(stored[i] || memcmp(&c[i], &before[i], sizeof *c) == 0); /* nothing beside the rows is touched */
+  free(a), free(b), free(bias), free(c), free(mask), free(wanted), free(pack), free(before), free(stored);
   free(short_a), free(short_b);
 }
 
@@ -251,6 +279,7 @@ static void test_backward_products(void **state) {
   struct tutti_task task = make_task();
   tutti_network *network = make_network(&task);
   struct cpu_plan *plan = make_plan(network, &task, tutti_cpu_detect(), CPU_BFLOAT16);
+  plan->trains = true; /* as the forward pass before leaves it */
   float x[NUMBERS], gradient[NUMBERS], to[NUMBERS];
   for (size_t i = 0; i < NUMBERS; i++) {
     x[i] = longer;
@@ -286,15 +315,10 @@ static void test_backward_products(void **state) {
 
 /* Rounding moves each number by 2^-9 of it at most, and a unit near its kink is on in one and off in the other: the
    gradient turns by a small angle. What is not training has the bits of floats. */
-static void test_networks_beside_floats(void **state) {
-  (void)state;
-  tutti_random_init(&draws, 2, "networks beside floats", 0);
-  struct tutti_task task = make_task();
-  tutti_split *split = make_rows(&task, false);
-  tutti_network *network = make_network(&task);
+static void check_beside_floats(const tutti_network *network, const struct tutti_task *task, const tutti_split *split) {
   for (int cpu = 0; cpu <= (int)tutti_cpu_detect(); cpu++) {
-    struct cpu_plan *floats = make_plan(network, &task, (enum tutti_cpu)cpu, CPU_FLOAT32);
-    struct cpu_plan *bfloats = make_plan(network, &task, (enum tutti_cpu)cpu, CPU_BFLOAT16);
+    struct cpu_plan *floats = make_plan(network, task, (enum tutti_cpu)cpu, CPU_FLOAT32);
+    struct cpu_plan *bfloats = make_plan(network, task, (enum tutti_cpu)cpu, CPU_BFLOAT16);
     double want = pass_all(floats, split), got = pass_all(bfloats, split), squares = 0, apart = 0;
     assert_true(want != got);
     assert_close(got, want, 1e-2, 0);
@@ -305,14 +329,93 @@ static void test_networks_beside_floats(void **state) {
     }
     if (!(sqrt(apart / squares) < 0.05 && apart > 0))
       fail_msg("the gradients are %.3g of their length apart", sqrt(apart / squares));
-    backend_cpu_forward(floats, ROWS, NULL);
-    backend_cpu_forward(bfloats, ROWS, NULL);
-    assert_true(backend_cpu_loss(floats, ROWS, false) == backend_cpu_loss(bfloats, ROWS, false));
+    for (size_t i = 0; i < floats->floats; i++)
+      bfloats->weights[i] = floats->weights[i]; /* the running statistics differ */
+    backend_cpu_forward(floats, task->train_rows, NULL);
+    backend_cpu_forward(bfloats, task->train_rows, NULL);
+    assert_true(backend_cpu_loss(floats, task->train_rows, false) ==
+                backend_cpu_loss(bfloats, task->train_rows, false));
     backend_cpu_plan_destroy(floats);
     backend_cpu_plan_destroy(bfloats);
   }
+}
+
+static void test_networks_beside_floats(void **state) {
+  (void)state;
+  tutti_random_init(&draws, 2, "networks beside floats", 0);
+  struct tutti_task task = make_task();
+  tutti_split *split = make_rows(&task, false);
+  tutti_network *network = make_network(&task);
+  check_beside_floats(network, &task, split);
   tutti_network_destroy(network);
   tutti_split_destroy(split);
+}
+
+/* Patches, convolutions of one pixel with and without a depthwise one before them, factorised reductions. */
+static void test_images_beside_floats(void **state) {
+  (void)state;
+  struct tutti_task task = images_task();
+  tutti_split *split = images_make(&task);
+  for (int32_t wide = 16; wide <= 40; wide += 8) {
+    tutti_network *network = images_network(&task, wide);
+    check_beside_floats(network, &task, split);
+    tutti_network_destroy(network);
+  }
+  tutti_split_destroy(split);
+}
+
+/* The values of a layer of each kind are those of floats whose inputs and weights were rounded before; of layers with
+   less than 16 inputs or units they are those of floats. */
+static void check_values(int32_t kernel, bool reduces, int32_t channels, int32_t units, bool rounds) {
+  struct tutti_task task = images_task();
+  task.input.channels = channels;
+  task.train_rows = 2;
+  enum { PIXELS = CPU_IMAGES_SIZE * CPU_IMAGES_SIZE, MOST = 2 * PIXELS * 40 };
+  float x[MOST];
+  int32_t labels[2] = {0, 1};
+  tutti_random_fill_normal(&draws, 2 * PIXELS * (size_t)channels, 0, 1, x);
+  struct attributes attributes = default_attributes();
+  attributes.units = units;
+  tutti_network *network = begin(&task);
+  uint32_t layer = reduces ? OP_WITH(network, TUTTI_OP_FACTORISED_REDUCE, &attributes, 0)
+                           : images_conv(network, 0, units, kernel, 1);
+  OK(tutti_network_add_head(context, network, OP(network, TUTTI_OP_GLOBAL_POOL, layer), &task));
+  struct cpu_plan *floats = make_plan(network, &task, tutti_cpu_detect(), CPU_FLOAT32);
+  struct cpu_plan *bfloats = make_plan(network, &task, tutti_cpu_detect(), CPU_BFLOAT16);
+  memcpy(bfloats->weights, floats->weights, floats->floats * sizeof(float));
+  for (int i = 0; i < 2; i++) {
+    struct cpu_plan *plan = i == 0 ? bfloats : floats;
+    tutti_split *split;
+    for (size_t n = 0; i == 1 && rounds && n < MOST; n++)
+      x[n] = rounded(x[n]);
+    for (size_t n = 0; i == 1 && rounds && n < plan->floats; n++)
+      plan->weights[n] = rounded(plan->weights[n]);
+    OK(tutti_split_create(context, "train", 2, task.input, CPU_IMAGES_CLASSES, x, NULL, labels, &split));
+    gather_all(plan, split);
+    backend_cpu_forward_node(plan, 1, 2, &(struct cpu_draws){.drop = true});
+    tutti_split_destroy(split);
+  }
+  const struct cpu_node *one = &floats->nodes[1], *other = &bfloats->nodes[1];
+  for (size_t p = 0; p < 2 * one->pixels; p++)
+    for (size_t u = 0; u < one->width; u++)
+      assert_close((double)other->value[p * other->ld + u], (double)one->value[p * one->ld + u], rounds ? 2e-5 : 0,
+                   rounds ? 2e-6 : 0);
+  backend_cpu_plan_destroy(floats);
+  backend_cpu_plan_destroy(bfloats);
+  tutti_network_destroy(network);
+}
+
+static void test_values_of_images(void **state) {
+  (void)state;
+  tutti_random_init(&draws, 4, "values of images", 0);
+  for (int i = 0; i < 3; i++) {
+    const int32_t kernel = i == 1 ? 3 : 1;
+    check_values(kernel, i == 2, 40, 32, true);
+    check_values(kernel, i == 2, 16, 24, true);
+    check_values(kernel, i == 2, 16, 8, false);
+  }
+  check_values(1, false, 15, 32, false);
+  check_values(3, false, 2, 16, true); /* a patch has 18 numbers */
 }
 
 int main(void) {
@@ -324,6 +427,8 @@ int main(void) {
       cmocka_unit_test(test_exact_networks),
       cmocka_unit_test(test_backward_products),
       cmocka_unit_test(test_networks_beside_floats),
+      cmocka_unit_test(test_images_beside_floats),
+      cmocka_unit_test(test_values_of_images),
   };
   int failed = run_on_levels(&all, "products", NULL, NULL);
   return cmocka_run_group_tests(tests, set_up, tear_down) + failed;

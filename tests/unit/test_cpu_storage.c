@@ -11,10 +11,12 @@
 #include "backends/cpu/half_impl.h"
 #include "backends/cpu/plan_impl.h"
 #include "cpu_check.h"
+#include "cpu_images.h"
 #include "cpu_levels.h"
 #include "golden.h"
 
-enum { ROWS = 96, SIZE = 9, PIXELS = SIZE * SIZE, CLASSES = 3, HALVES = 1 << 16 };
+enum { ROWS = CPU_IMAGES, CLASSES = CPU_IMAGES_CLASSES, HALVES = 1 << 16 };
+enum { PIXELS = CPU_IMAGES_SIZE * CPU_IMAGES_SIZE };
 
 /* --- numbers --- */
 
@@ -185,74 +187,6 @@ static void test_reads(void **state) {
 
 /* --- networks --- */
 
-static struct tutti_task make_task(void) {
-  return (struct tutti_task){.size = sizeof(struct tutti_task),
-                             .kind = TUTTI_TASK_CLASSIFICATION,
-                             .input = {SIZE, SIZE, 3},
-                             .outputs = CLASSES,
-                             .train_rows = ROWS,
-                             .head = TUTTI_OP_HEAD_SOFTMAX};
-}
-
-/* Noise with a bar, upright, level or none: the class. */
-static tutti_split *make_images(const struct tutti_task *task) {
-  float *x = calloc(ROWS * PIXELS * 3, sizeof *x);
-  int32_t labels[ROWS];
-  struct tutti_random random;
-  tutti_split *split;
-  tutti_random_init(&random, 8, "images", 0);
-  tutti_random_fill_normal(&random, ROWS * PIXELS * 3, 0, 0.5f, x);
-  for (size_t r = 0; r < ROWS; r++) {
-    size_t at = tutti_random_below(&random, SIZE);
-    labels[r] = (int32_t)(r % CLASSES);
-    for (size_t i = 0; i < SIZE && labels[r] < 2; i++)
-      x[(r * PIXELS + (labels[r] == 0 ? at * SIZE + i : i * SIZE + at)) * 3] += 1;
-  }
-  OK(tutti_split_create(context, "train", ROWS, task->input, CLASSES, x, NULL, labels, &split));
-  free(x);
-  return split;
-}
-
-static uint32_t conv(tutti_network *network, uint32_t input, int32_t units, int32_t kernel, int32_t groups) {
-  struct attributes a = default_attributes();
-  a.units = units;
-  a.kernel_height = a.kernel_width = kernel;
-  a.groups = groups;
-  a.bias = units == 24;
-  return OP_WITH(network, TUTTI_OP_CONV2D, &a, input);
-}
-
-static uint32_t relu(tutti_network *network, uint32_t input) {
-  struct attributes a = default_attributes();
-  a.activation = TUTTI_ACTIVATION_RELU;
-  return OP_WITH(network, TUTTI_OP_ACTIVATION, &a, input);
-}
-
-/* Every op that stores halves, and every op that reads them, of `wide` channels. */
-static tutti_network *make_network(const struct tutti_task *task, int32_t wide) {
-  tutti_network *network = begin(task);
-  struct attributes a = default_attributes();
-  a.kernel_height = a.kernel_width = 3;
-  a.units = wide;
-  uint32_t stem = OP(network, TUTTI_OP_BATCH_NORM, conv(network, 0, wide, 3, 1));
-  uint32_t across = conv(network, relu(network, stem), wide, 3, wide);
-  uint32_t one = OP(network, TUTTI_OP_BATCH_NORM, conv(network, across, wide, 1, 1));
-  uint32_t two = conv(network, OP(network, TUTTI_OP_BATCH_NORM, conv(network, one, wide, 3, 2)), wide, 1, 1);
-  uint32_t most = OP_WITH(network, TUTTI_OP_MAX_POOL, &a, one);
-  uint32_t mean = OP_WITH(network, TUTTI_OP_AVERAGE_POOL, &a, two);
-  uint32_t sum = OP(network, TUTTI_OP_ADD, most, mean, stem);
-  uint32_t again = OP(network, TUTTI_OP_BATCH_NORM, OP(network, TUTTI_OP_BATCH_NORM, sum));
-  uint32_t parts = OP(network, TUTTI_OP_CONCAT, sum, again);
-  uint32_t reduced = OP_WITH(network, TUTTI_OP_FACTORISED_REDUCE, &a, relu(network, parts));
-  uint32_t in_place = relu(network, conv(network, reduced, wide, 1, 1)); /* floats */
-  uint32_t both = OP(network, TUTTI_OP_MEAN, OP(network, TUTTI_OP_BATCH_NORM, reduced), reduced, in_place);
-  uint32_t flat = OP(network, TUTTI_OP_FLATTEN, both);
-  uint32_t last = OP(network, TUTTI_OP_CONCAT, OP(network, TUTTI_OP_GLOBAL_POOL, parts),
-                     dense(network, flat, 5, TUTTI_ACTIVATION_TANH));
-  OK(tutti_network_add_head(context, network, last, task));
-  return network;
-}
-
 static struct cpu_plan *make_plan(const tutti_network *network, const struct tutti_task *task, enum tutti_cpu cpu,
                                   int storage) {
   struct cpu_config config = make_config();
@@ -263,11 +197,11 @@ static struct cpu_plan *make_plan(const tutti_network *network, const struct tut
 /* Rounding moves each value by 2^-11 of it at most: the loss by few of these, and the gradient by a small angle. */
 static void test_gradients_beside_floats(void **state) {
   (void)state;
-  struct tutti_task task = make_task();
-  tutti_split *split = make_images(&task);
+  struct tutti_task task = images_task();
+  tutti_split *split = images_make(&task);
   for (int cpu = 0; cpu <= (int)tutti_cpu_detect(); cpu++)
     for (int32_t wide = 8; wide <= 40; wide += 16) {
-      tutti_network *network = make_network(&task, wide);
+      tutti_network *network = images_network(&task, wide);
       struct cpu_plan *floats = make_plan(network, &task, (enum tutti_cpu)cpu, CPU_STORAGE_FLOAT);
       struct cpu_plan *halves = make_plan(network, &task, (enum tutti_cpu)cpu, CPU_STORAGE_HALF);
       double want = pass_all(floats, split), got = pass_all(halves, split), inner = 0, apart = 0, squares = 0;
@@ -301,9 +235,9 @@ static void test_gradients_beside_floats(void **state) {
    none, and batch norm's means are theirs. */
 static void test_stored_values(void **state) {
   (void)state;
-  struct tutti_task task = make_task();
-  tutti_split *split = make_images(&task);
-  tutti_network *network = make_network(&task, 24);
+  struct tutti_task task = images_task();
+  tutti_split *split = images_make(&task);
+  tutti_network *network = images_network(&task, 24);
   struct cpu_plan *plan = make_plan(network, &task, tutti_cpu_detect(), CPU_STORAGE_HALF);
   size_t seen = 0;
   gather_all(plan, split);
@@ -394,9 +328,9 @@ static double loss_of(const float *predicted, const tutti_split *split) {
 /* 240 steps: losses stay beside those of floats, repeat bit for bit, and are those of predictions, which use floats. */
 static void test_trainings_beside_floats(void **state) {
   (void)state;
-  struct tutti_task task = make_task();
-  tutti_split *split = make_images(&task);
-  tutti_network *network = make_network(&task, 16);
+  struct tutti_task task = images_task();
+  tutti_split *split = images_make(&task);
+  tutti_network *network = images_network(&task, 16);
   for (int cpu = 0; cpu <= (int)tutti_cpu_detect(); cpu++) {
     const struct cpu_kernels *k = backend_cpu_kernels((enum tutti_cpu)cpu);
     struct training floats = make_training(CPU_STORAGE_FLOAT), halves = make_training(CPU_STORAGE_HALF);
@@ -429,9 +363,9 @@ static void test_trainings_beside_floats(void **state) {
 /* Mini-batches smaller than the rows that are validated at once leave room for these in floats. */
 static void test_small_batches(void **state) {
   (void)state;
-  struct tutti_task task = make_task();
-  tutti_split *split = make_images(&task);
-  tutti_network *network = make_network(&task, 16);
+  struct tutti_task task = images_task();
+  tutti_split *split = images_make(&task);
+  tutti_network *network = images_network(&task, 16);
   struct training t = make_training(CPU_STORAGE_HALF);
   float predicted[ROWS * CLASSES];
   t.config.batch_size = 3;
@@ -448,11 +382,11 @@ static void test_small_batches(void **state) {
 /* A chain of convolutions stores half as much. */
 static void test_memory(void **state) {
   (void)state;
-  struct tutti_task task = make_task();
+  struct tutti_task task = images_task();
   tutti_network *network = begin(&task);
   uint32_t last = 0;
   for (int i = 0; i < 12; i++)
-    last = conv(network, last, 16, 3, 1);
+    last = images_conv(network, last, 16, 3, 1);
   OK(tutti_network_add_head(context, network, OP(network, TUTTI_OP_GLOBAL_POOL, last), &task));
   struct cpu_plan *floats = make_plan(network, &task, TUTTI_CPU_BASELINE, CPU_STORAGE_FLOAT);
   struct cpu_plan *halves = make_plan(network, &task, TUTTI_CPU_BASELINE, CPU_STORAGE_HALF);
