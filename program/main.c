@@ -1,6 +1,7 @@
 /* main.c - the tutti program: finds the command and runs it. */
 #include "program_impl.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <tutti/version.h>
 
@@ -90,8 +91,14 @@ static int help_with(char *name) {
   return command && !command->internal ? with_context(command, 2, words) : unknown_command(name);
 }
 
+/* OpenBLAS, which plugins load, reads this then. It gets one thread: the cores belong to the workers, another number
+   would give other bits, and each more takes 128 MiB and waits for them for ever where a limit (ulimit -v, -d) denies
+   them. */
+static void limit_blas(void) { (void)setenv("OPENBLAS_NUM_THREADS", "1", 0); }
+
 int main(int argc, char **argv) {
   survive_full_disks();
+  limit_blas();
   if (!commands_are_complete())
     return EXIT_FAILED;
   if (argc < 2) {

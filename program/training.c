@@ -75,12 +75,10 @@ static int train(tutti_context *context, const char *command, tutti_recipe *reci
   return code;
 }
 
-/* Surrogates use BLAS in this process, and OpenBLAS reads these settings when a plugin loads it. It does not recognise
-   every processor, so the kernels are set. It gets one thread: the cores belong to the workers, and another number
-   would give other bits. */
-static void choose_blas(void) {
+/* Surrogates use BLAS in this process, and OpenBLAS reads this setting when a plugin loads it. It does not recognise
+   every processor, so the kernels are set. */
+static void choose_kernels(void) {
   const char *coretype = tutti_cpu_blas_coretype();
-  (void)setenv("OPENBLAS_NUM_THREADS", "1", 0);
   if (coretype)
     (void)setenv("OPENBLAS_CORETYPE", coretype, 0);
 }
@@ -118,7 +116,7 @@ static enum tutti_status check_kind(tutti_context *context, const char *command,
 int train_recipe(tutti_context *context, const char *command, const char *name,
                  const struct training_options *options) {
   tutti_recipe *recipe;
-  choose_blas();
+  choose_kernels();
   enum tutti_status status = tutti_recipe_load(context, name, options->set.count, options->set.items, &recipe);
   if (status != TUTTI_OK)
     return fail(context, status);

@@ -104,6 +104,10 @@ unset OPENBLAS_NUM_THREADS
 tutti run threads.ini --out one --quiet
 expect_code 1
 expect_err "selector tells-its-threads: BLAS has 1 threads"
+# So it is with whatever looks at a run: where memory is limited, threads of OpenBLAS wait for theirs for ever.
+tutti select runs/sound --set selector.plugin=tells-its-threads
+expect_code 1
+expect_err "selector tells-its-threads: BLAS has 1 threads"
 
 # A write beyond the limit on file sizes is a full disk.
 (ulimit -f 26 && exec "$TUTTI_PROGRAM" run sound.ini --out limited --quiet) >out 2>err
