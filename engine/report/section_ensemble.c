@@ -56,12 +56,13 @@ static enum tutti_status draw_members(const struct report_facts *facts, struct r
     uint64_t trial = (uint64_t)json_integer_value(json_object_get(member, "trial"));
     if (trial >= facts->history->asked || !facts->reports[trial])
       continue;
+    const double parameters = tutti_report_number(facts->reports[trial], "parameters");
     const double numbers[] = {(double)trial,
                               tutti_report_number(member, "weight"),
                               facts->history->records[trial].loss,
                               tutti_report_loss(facts, trial, TUTTI_SPLIT_TEST, loss),
                               tutti_report_loss(facts, trial, TUTTI_SPLIT_TEST, metric),
-                              tutti_report_number(facts->reports[trial], "parameters"),
+                              parameters > 0 ? parameters : (double)NAN, /* which trees, say, have none of */
                               tutti_report_number(facts->reports[trial], "flops"),
                               facts->history->records[trial].seconds};
     tutti_table_put_all(table, sizeof numbers / sizeof *numbers, numbers);

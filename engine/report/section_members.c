@@ -339,14 +339,18 @@ static void put_curve(struct tutti_table *table, uint64_t trial, const char *tex
   }
 }
 
+/* Was a model trained in several epochs, so that its losses are a line? */
+static bool has_curve(const struct report_facts *facts, uint64_t trial) {
+  const char *report = facts->history->records[trial].report;
+  return report && tutti_record_has(report, "curve.csv") && tutti_report_number(facts->reports[trial], "epochs") > 1;
+}
+
 static enum tutti_status add_curve(const struct report_facts *facts, struct tutti_table *table, uint64_t trial) {
   tutti_context *context = facts->context;
   enum tutti_status status = TUTTI_OK;
   const char *report = facts->history->records[trial].report;
   char *folder = NULL, *path = NULL, *text = NULL;
   size_t bytes;
-  if (!report || !tutti_record_has(report, "curve.csv"))
-    return TUTTI_OK;
   uint64_t number = trial;
   const struct tutti_run_pool *own = tutti_run_pool_of(&facts->view->pool, &number);
   TUTTI_TRY_OUT(context, tutti_trial_folder(context, own->directory, number, &folder));
@@ -363,14 +367,19 @@ out:
 
 static enum tutti_status draw_learning(const struct report_facts *facts, struct report_figure *figure) {
   struct tutti_table *table = tutti_figure_table(figure, "trial", "epoch", "training loss", "validation loss", NULL);
-  size_t count = facts->members < MOST_CURVES ? facts->members : MOST_CURVES;
+  uint64_t drawn[MOST_CURVES];
+  size_t count = 0, all = 0;
   if (facts->members == 0)
     return tutti_figure_missing(figure, no_members);
-  for (size_t i = 0; i < count; i++)
+  for (size_t i = 0; i < facts->members; i++) {
+    if (!has_curve(facts, facts->trials[i]) || all++ >= MOST_CURVES)
+      continue;
+    drawn[count++] = facts->trials[i];
     TUTTI_TRY(facts->context, add_curve(facts, table, facts->trials[i]));
-  table->parted = true;
-  if (tutti_table_rows(table) <= count)
+  }
+  if (all == 0)
     return tutti_figure_missing(figure, "The members were trained in one epoch, or not in epochs at all.");
+  table->parted = true;
   for (size_t which = 3; which <= 4; which++) {
     struct tutti_plot *plot = tutti_figure_plot(figure, 520, 340);
     plot->ticks = TUTTI_TICKS_WHOLE;
@@ -378,13 +387,14 @@ static enum tutti_status draw_learning(const struct report_facts *facts, struct 
     tutti_plot_text(plot, "ylabel", which == 3 ? "training loss" : "validation loss");
     for (size_t i = 0; i < count; i++) {
       char columns[64], key[32];
-      (void)snprintf(columns, sizeof columns, "($1==%" PRIu64 "?$2:NaN):%zu", facts->trials[i], which);
-      (void)snprintf(key, sizeof key, "%" PRIu64, facts->trials[i]);
+      (void)snprintf(columns, sizeof columns, "($1==%" PRIu64 "?$2:NaN):%zu", drawn[i], which);
+      (void)snprintf(key, sizeof key, "%" PRIu64, drawn[i]);
       tutti_plot_series(plot, 0, columns, "linespoints pt 6 ps 0.2 lw 1.4", (enum tutti_ink)(i % 8), key);
     }
   }
-  return count < facts->members ? tutti_figure_note(figure, "The first %zu of %zu members.", count, facts->members)
-                                : TUTTI_OK;
+  return count < all
+             ? tutti_figure_note(figure, "The first %zu of %zu members that were trained in epochs.", count, all)
+             : TUTTI_OK;
 }
 
 static const struct report_chart charts[] = {

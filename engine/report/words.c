@@ -158,8 +158,8 @@ static void say_quality(const struct report_facts *facts, const json_t *split, s
 /* What the calibrator makes of it. */
 static void say_calibrated(const json_t *split, struct tutti_text *out) {
   double nll = tutti_report_metric(json_object_get(split, "calibrated"), "nll");
-  if (!isfinite(nll))
-    return;
+  if (!isfinite(nll) || nll == tutti_report_metric(json_object_get(split, "metrics"), "nll"))
+    return; /* of intervals alone */
   tutti_text_add(out, "After the calibrator, the negative log-likelihood is ");
   add_figure(out, nll);
   tutti_text_add(out, " nats. ");
@@ -194,9 +194,10 @@ static void say_intervals(const struct report_facts *facts, const json_t *split,
   if (!isfinite(covered))
     return;
   if (facts->classes)
-    tutti_text_add(out, "What it says of its own certainty is off by <b>%.3g</b> on average (ECE). ", covered);
+    tutti_text_add(out, "What the ensemble says of its own certainty is off by <b>%.3g</b> on average (ECE). ",
+                   covered);
   else
-    tutti_text_add(out, "Its intervals of 95 %% hold <b>%.4g %%</b> of the %s. ", 100 * covered,
+    tutti_text_add(out, "The ensemble's intervals of 95 %% hold <b>%.4g %%</b> of the %s. ", 100 * covered,
                    facts->experiment->task.outputs > 1 ? "numbers" : "rows");
 }
 

@@ -292,6 +292,18 @@ members=$(column pool.html.csv/pool-members.csv trial | wc -l)
 networks=$(column pool.html.csv/pool-architectures.csv trial | wc -l)
 expect_equal "members" 12 "$members"
 expect_in pool.html "$((members - networks)) of the 12 members are no networks"
+# Learning curves are those of networks, none of which is kept out by a member without one. Trees have no parameters.
+what="learning curves of a mixed pool"
+checks=$((checks + 1))
+python3 - pool.html pool.html.csv/pool- <<'PY' || complain "expected curves of the networks, and parameters of these alone"
+import csv, re, sys
+page, rows = open(sys.argv[1]).read(), lambda name: list(csv.DictReader(open(sys.argv[2] + name + ".csv", newline="")))
+figure = re.search('<figure id="learning".*?</figure>', page, re.S).group()
+drawn = re.findall(r'text-anchor="start">\s*<text>(\d+)</text>', figure)
+networks = [row["trial"] for row in rows("architectures")]
+with_parameters = {row["trial"] for row in rows("members") if row["parameters"] != ""}
+sys.exit(drawn != networks[:8] * 2 or networks == [str(i) for i in range(len(networks))] or with_parameters != set(networks))
+PY
 
 # How different architectures are is told of the networks alone: as of an ensemble of these. Hyperparameters are all members'.
 python3 - pool >networks.json <<'PY'
@@ -366,4 +378,15 @@ rm single-3/{summary,ensemble}.json
 tutti report single-1 single-2 single-3 --to singles.html
 expect_code 0
 expect_in singles.html "1 trial has finished; with fewer" "1 run is left out: it is not finished, or has no test rows."
+
+# A calibrator of intervals leaves the likelihood as it is, and nothing is said of that.
+for calibrator in conformal variance-scaling; do
+  tutti select single-1 --keep --set calibrator.plugin=$calibrator --set evaluation.folds=0
+  expect_code 0
+  tutti report single-1 --to $calibrator.html
+  expect_code 0
+  expect_in $calibrator.html "The ensemble's intervals of 95 % hold" "The calibrator <b>$calibrator</b> was fitted"
+done
+expect_not_in conformal.html "After the calibrator"
+expect_in variance-scaling.html "After the calibrator"
 finish
