@@ -23,45 +23,71 @@ static const char *name_of(const json_t *metric) { return json_string_value(json
 
 static bool is_shown(const json_t *metric) { return tutti_metric_shown_in(name_of(metric)) >= TUTTI_METRIC_IN_CURVES; }
 
-static void show_point(const json_t *point, FILE *out) {
+/* What a point is of: so many trials, or such a cost. It takes so many columns. */
+enum { BUDGET_WIDTH = 2 + 8 + 1 + 8, COST_WIDTH = 2 + 12 + 2 + 1 + 8, COLUMN_WIDTH = 13 };
+
+static void show_head(const char *cost, FILE *out) {
+  (void)fprintf(out, cost ? "  %12s   %8s" : "  %8s %8s", cost ? cost : "budget", "members");
+}
+
+static void show_place(const json_t *point, FILE *out) {
   const json_t *cost = json_object_get(point, "cost");
   if (cost)
-    (void)fprintf(out, "  %11.6g %1s", json_number_value(cost),
+    (void)fprintf(out, "  %12.6g %1s", json_number_value(cost),
                   json_is_true(json_object_get(point, "front")) ? "*" : "");
   else
-    (void)fprintf(out, "  %8lld", (long long)json_integer_value(json_object_get(point, "budget")));
-  (void)fprintf(out, " %8lld", (long long)json_integer_value(json_object_get(point, "members")));
-  const json_t *metric;
-  size_t index;
-  json_array_foreach(metrics_of(point), index, metric) {
-    char buffer[32];
-    const json_t *value = json_object_get(metric, "value");
-    if (is_shown(metric))
-      (void)fprintf(out, " %13s", json_is_number(value) ? show_number(json_number_value(value), buffer) : "-");
+    (void)fprintf(out, "  %8lld", count_of(point, "budget"));
+  (void)fprintf(out, " %8lld", count_of(point, "members"));
+}
+
+/* The end of the metrics from `first` on that have room side by side: one at least. */
+static size_t block_end(const json_t *metrics, size_t first, size_t room) {
+  size_t end = first, taken = 0;
+  for (; end < json_array_size(metrics); end++) {
+    taken += is_shown(json_array_get(metrics, end)) ? 1 + COLUMN_WIDTH : 0;
+    if (taken > room && taken > 1 + COLUMN_WIDTH)
+      break;
   }
+  return end;
+}
+
+/* The points' metrics from `first` to `end`, which the first point names. */
+static void show_block(const json_t *points, const char *cost, size_t first, size_t end, FILE *out) {
+  const json_t *named = metrics_of(json_array_get(points, 0)), *point;
+  size_t index;
+  show_head(cost, out);
+  for (size_t i = first; i < end; i++)
+    if (is_shown(json_array_get(named, i)))
+      (void)fprintf(out, " %*s", COLUMN_WIDTH, name_of(json_array_get(named, i)));
   (void)fprintf(out, "\n");
+  json_array_foreach(points, index, point) {
+    show_place(point, out);
+    for (size_t i = first; i < end; i++) {
+      char buffer[32];
+      const json_t *metric = metric_of(metrics_of(point), name_of(json_array_get(named, i)));
+      if (is_shown(json_array_get(named, i)))
+        (void)fprintf(out, " %*s", COLUMN_WIDTH, show_number(number_of(metric, "value"), buffer));
+    }
+    (void)fprintf(out, "\n");
+  }
 }
 
 static void show_curve(const json_t *points, const void *given, FILE *out) {
   const struct curve_options *options = given;
-  const json_t *first = json_array_get(points, 0), *evaluation = json_object_get(first, "evaluation"), *point, *metric;
-  size_t index;
+  const json_t *first = json_array_get(points, 0), *evaluation = json_object_get(first, "evaluation");
+  const json_t *metrics = metrics_of(first);
+  const size_t taken = options->costs ? COST_WIDTH : BUDGET_WIDTH, width = table_width(out);
   if (!first) {
     (void)fprintf(out, "No ensemble: none of these budgets has enough trials that may be members.\n");
     return;
   }
   const json_t *split = json_array_get(evaluation, json_array_size(evaluation) - 1);
-  (void)fprintf(out, "On %s\n\n", json_string_value(json_object_get(split, "split")));
-  if (options->costs)
-    (void)fprintf(out, "  %11s   %8s", options->costs, "members");
-  else
-    (void)fprintf(out, "  %8s %8s", "budget", "members");
-  json_array_foreach(metrics_of(first), index, metric) {
-    if (is_shown(metric))
-      (void)fprintf(out, " %13s", name_of(metric));
+  (void)fprintf(out, "On %s\n", json_string_value(json_object_get(split, "split")));
+  for (size_t next = 0, end; next < json_array_size(metrics); next = end) {
+    end = block_end(metrics, next, width > taken ? width - taken : 0);
+    (void)fprintf(out, "\n");
+    show_block(points, options->costs, next, end, out);
   }
-  (void)fprintf(out, "\n");
-  json_array_foreach(points, index, point) show_point(point, out);
   if (options->costs)
     (void)fprintf(out, "\n* on the rows that chose, none is as cheap and as good, and better in one of the two\n");
 }

@@ -10,9 +10,8 @@ static void log_to_stderr(void *argument, enum tutti_log_level level, const char
   (void)argument;
   if (level < (is_verbose() ? TUTTI_LOG_DEBUG : TUTTI_LOG_WARNING))
     return;
-  (void)fprintf(stderr, "%stutti: %s: ", is_terminal(stderr) ? "\r\033[K" : "", names[level]);
-  put_plain(message, strlen(message), stderr);
-  (void)fputc('\n', stderr);
+  (void)fputs(is_terminal(stderr) ? "\r\033[K" : "", stderr);
+  print_harmless(stderr, "tutti: %s: %s\n", names[level], message);
 }
 
 static void print_usage(FILE *out) {

@@ -51,6 +51,9 @@ void put_plain(const char *text, size_t length, FILE *out);
 /* Columns of the terminal that it goes to; 0: it is none, or nobody knows. Put a line without its end, broken between
    words where it is longer than that (wrap.c). */
 size_t line_width(FILE *out);
+/* Columns that a table has room for: a text that is shown later goes to the standard output. SIZE_MAX: as many as it
+   likes. */
+size_t table_width(FILE *out);
 void wrap_line(const char *line, size_t length, size_t width, void (*put)(const char *text, size_t length, FILE *out),
                FILE *out);
 /* The same, as printf. */

@@ -170,13 +170,11 @@ static size_t characters_of(const char *text) {
   return count;
 }
 
-/* Of the table of a split; a text that is shown later goes to the standard output. */
+/* Of the table of a split. */
 static struct layout layout_of(const json_t *metrics, FILE *out) {
-  size_t index, name = strlen("metric"), unit = 0, width = line_width(out);
+  size_t index, name = strlen("metric"), unit = 0, width = table_width(out);
   const json_t *metric;
-  if (width == 0)
-    width = line_width(stdout);
-  if (width == 0)
+  if (width == SIZE_MAX)
     return (struct layout){.name = NAME_WIDTH, .room = SIZE_MAX};
   json_array_foreach(metrics, index, metric) {
     size_t here = characters_of(text_of(metric, "name")), of_unit = characters_of(text_of(metric, "unit"));

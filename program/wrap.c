@@ -12,6 +12,11 @@ size_t line_width(FILE *out) {
   return window.ws_col >= NARROWEST ? window.ws_col : 0;
 }
 
+size_t table_width(FILE *out) {
+  const size_t here = line_width(out), later = here ? here : line_width(stdout);
+  return later ? later : SIZE_MAX;
+}
+
 static size_t blanks_at(const char *text, size_t length, size_t from) {
   size_t end = from;
   while (end < length && text[end] == ' ')

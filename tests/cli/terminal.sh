@@ -64,6 +64,27 @@ for columns in 60 80; do
   [ "$(awk 'NR > 1 && NF && !/^  [a-z]/' narrow | grep -vc '^    ')" -eq 0 ] || complain "$columns: broken rows"
 done
 
+# So it is with curves: each metric once, in rows that begin with the point.
+tutti curve wide --budgets 6 --members 1,2
+expect_code 0
+awk '/^  /' out >whole
+for columns in 50 80; do
+  in_terminal "stty cols $columns; '$TUTTI_PROGRAM' curve wide --budgets 6 --members 1,2"
+  expect_code 0
+  tr -d '\r' <out | awk '/^  / { if ($1 == "budget") block++; for (i = 3; i <= NF; i++) rows[(NR - 1) % 4] = rows[(NR - 1) % 4] " " $i; first[(NR - 1) % 4] = $1 " " $2 }
+    END { print block > "blocks"; for (i = 2; i < 5; i++) print first[i % 4] rows[i % 4] }' >narrow
+  checks=$((checks + 2))
+  [ "$(cat blocks)" -gt 1 ] || complain "$columns: expected several blocks"
+  awk '{ $1 = $1; print }' whole | cmp -s - narrow || complain "$columns: other figures: $(cat narrow)"
+done
+
+# What is logged is broken with what stands before it.
+in_terminal "stty cols 60; '$TUTTI_PROGRAM' select wide --set evaluation.folds=0"
+expect_code 0
+expect_out "warning: calibrator variance-scaling: fitted on"
+checks=$((checks + 1))
+[ "$(tr -d '\r' <out | sed 's/\x1b\[K//g' | awk 'length($0) > 60' | wc -l)" -eq 0 ] || complain "expected lines of at most 60 characters"
+
 tutti run quick.ini --out four
 expect_code 0
 expect_err "tutti: 20/20"

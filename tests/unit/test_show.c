@@ -9,9 +9,9 @@
 #include <cmocka.h> /* after what has a function fail */
 
 static size_t terminal; /* its columns; 0: there is none */
-size_t line_width(FILE *out) {
+size_t table_width(FILE *out) {
   (void)out;
-  return terminal;
+  return terminal ? terminal : SIZE_MAX;
 }
 
 /* The text shown for an evaluation in JSON; free it. */
