@@ -55,15 +55,12 @@ static json_t *blas_facts(void) {
   char *(*config)(void) = NULL, *(*corename)(void) = NULL;
   *(void **)&config = dlsym(library, "openblas_get_config");
   *(void **)&corename = dlsym(library, "openblas_get_corename");
-  const char *given = getenv("OPENBLAS_CORETYPE"), *chosen = given ? given : tutti_cpu_blas_coretype();
-  return json_pack("{s:s, s:s, s:s, s:s}", "config", config ? config() : "unknown", "kernels_here",
-                   corename ? corename() : "unknown", "kernels_in_runs",
-                   chosen     ? chosen
-                   : corename ? corename()
-                              : "unknown",
-                   "why",
-                   given    ? "OPENBLAS_CORETYPE is set"
-                   : chosen ? "runs are given OPENBLAS_CORETYPE: OpenBLAS does not always see AVX-512"
+  const char *chosen = getenv("OPENBLAS_CORETYPE"), *ours = tutti_cpu_blas_coretype();
+  const bool set_here = chosen && ours && strcmp(chosen, ours) == 0;
+  return json_pack("{s:s, s:s, s:s}", "config", config ? config() : "unknown", "kernels_in_runs",
+                   corename ? corename() : "unknown", "why",
+                   set_here ? "Tutti sets OPENBLAS_CORETYPE: OpenBLAS does not always see AVX-512"
+                   : chosen ? "OPENBLAS_CORETYPE is set"
                             : "OpenBLAS chooses");
 }
 
@@ -133,9 +130,8 @@ static void show_blas(const json_t *blas) {
     print_harmless(stdout, "BLAS       %s\n", text_of(blas, "error"));
     return;
   }
-  print_harmless(stdout, "BLAS       %s\n           kernels in runs: %s (%s); in this process: %s\n",
-                 text_of(blas, "config"), text_of(blas, "kernels_in_runs"), text_of(blas, "why"),
-                 text_of(blas, "kernels_here"));
+  print_harmless(stdout, "BLAS       %s\n           kernels in runs: %s (%s)\n", text_of(blas, "config"),
+                 text_of(blas, "kernels_in_runs"), text_of(blas, "why"));
 }
 
 static void show_folder(const json_t *folder) {

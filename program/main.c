@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <tutti/cpu.h>
 #include <tutti/version.h>
 
 static void log_to_stderr(void *argument, enum tutti_log_level level, const char *message) {
@@ -90,14 +91,19 @@ static int help_with(char *name) {
   return command && !command->internal ? with_context(command, 2, words) : unknown_command(name);
 }
 
-/* OpenBLAS, which plugins load, reads this then. It gets one thread: the cores belong to the workers, another number
-   would give other bits, and each more takes 128 MiB and waits for them for ever where a limit (ulimit -v, -d) denies
-   them. */
-static void limit_blas(void) { (void)setenv("OPENBLAS_NUM_THREADS", "1", 0); }
+/* OpenBLAS, which plugins load, reads this then. It does not recognise every processor, so the kernels are set: a model
+   predicts with those that its run had. It gets one thread: the cores belong to the workers, another number would give
+   other bits, and each more takes 128 MiB and waits for them for ever where a limit (ulimit -v, -d) denies them. */
+static void choose_blas(void) {
+  const char *coretype = tutti_cpu_blas_coretype();
+  (void)setenv("OPENBLAS_NUM_THREADS", "1", 0);
+  if (coretype)
+    (void)setenv("OPENBLAS_CORETYPE", coretype, 0);
+}
 
 int main(int argc, char **argv) {
   survive_full_disks();
-  limit_blas();
+  choose_blas();
   if (!commands_are_complete())
     return EXIT_FAILED;
   if (argc < 2) {

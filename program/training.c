@@ -6,7 +6,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <tutti/cpu.h>
 #include <unistd.h>
 
 static void show_end(const json_t *summary, const void *directory, FILE *out) {
@@ -75,14 +74,6 @@ static int train(tutti_context *context, const char *command, tutti_recipe *reci
   return code;
 }
 
-/* Surrogates use BLAS in this process, and OpenBLAS reads this setting when a plugin loads it. It does not recognise
-   every processor, so the kernels are set. */
-static void choose_kernels(void) {
-  const char *coretype = tutti_cpu_blas_coretype();
-  if (coretype)
-    (void)setenv("OPENBLAS_CORETYPE", coretype, 0);
-}
-
 /* Train in the given directory, or in the one named after the run. */
 static int train_somewhere(tutti_context *context, const char *command, tutti_recipe *recipe,
                            const struct training_options *options) {
@@ -116,7 +107,6 @@ static enum tutti_status check_kind(tutti_context *context, const char *command,
 int train_recipe(tutti_context *context, const char *command, const char *name,
                  const struct training_options *options) {
   tutti_recipe *recipe;
-  choose_kernels();
   enum tutti_status status = tutti_recipe_load(context, name, options->set.count, options->set.items, &recipe);
   if (status != TUTTI_OK)
     return fail(context, status);
