@@ -160,7 +160,7 @@ const struct tutti_param backend_cpu_params[CPU_PARAMS] = {
                  "bfloat16, with 7: on backend cpu the numbers that are multiplied, on backend cuda in networks of "
                  "images values and gradients, too. Weights, losses and sums stay float32."),
     TUTTI_BOOL(struct cpu_config, encodings, "true",
-               "Networks read what data.bins adds to the numbers of a table, beside these. Backend cpu.",
+               "Networks read what data.bins adds to the numbers of a table, beside these.",
                .flags = TUTTI_PARAM_SEARCHABLE),
 };
 

@@ -54,7 +54,6 @@ static enum tutti_status check_config(tutti_context *context, const struct tutti
   const struct cpu_config *config = job->config;
   const char *lacks = config->optimiser == CPU_LBFGS ? "optimiser = lbfgs"
                       : config->storage > 0          ? "storage = half"
-                      : backend_cpu_unread(job) > 0  ? "encodings = no"
                       : !is_image(job)               ? backend_cpu_augments(config)
                       : config->prediction_draws > 0 ? "prediction_draws"
                                                      : NULL;
@@ -113,6 +112,7 @@ static enum tutti_status backend_check_cuda(void *self, tutti_context *context, 
   TUTTI_TRY(context, check_config(context, job));
   TUTTI_TRY(context, check_precision(context, job));
   TUTTI_TRY(context, backend_cpu_draws_check(context, job));
+  TUTTI_TRY(context, backend_cpu_check_encodings(context, job));
   for (size_t i = 0; i < tutti_network_layers(job->network); i++) {
     const struct tutti_layer *layer = tutti_network_layer(job->network, i);
     if (!supports_layer_cuda(self, layer))

@@ -18,7 +18,7 @@ static struct cuda_node lower_node(const struct cpu_plan *plan, const struct cpu
                             .activation = (uint32_t)node->activation,
                             .width = (uint32_t)node->width,
                             .ld = (uint32_t)node->ld,
-                            .inputs = (uint32_t)(dense ? plan->nodes[node->edges[0].source].width : 0),
+                            .inputs = (uint32_t)(dense ? node->inputs : 0),
                             .edge = edge,
                             .edge_count = (uint32_t)node->edge_count,
                             .weight = offset_of(node->weight),
@@ -238,7 +238,7 @@ enum tutti_status backend_cuda_lower(tutti_context *context, const struct cuda_d
                                      const struct tutti_job *job, size_t rows, bool training,
                                      const struct cuda_fit *like, struct cuda_program *program) {
   const struct cpu_config *config = job->config;
-  const struct cpu_purpose purpose = {.gradients = training, .frozen = job->frozen};
+  const struct cpu_purpose purpose = {.gradients = training, .frozen = job->frozen, .unread = backend_cpu_unread(job)};
   struct placing p = {
       .context = context, .program = program, .training = training, .draws = !training && config->prediction_draws > 0};
   enum tutti_status status;

@@ -2,6 +2,7 @@
 # Backend cuda on an emulated GPU, as a run uses it: a pool by several workers, killed and resumed, the same bits; beside
 # backend cpu; and what is said where there is no device.
 . "$TUTTI_TEST_SRCDIR/tests/cli/cuda-harness.sh"
+. "$TUTTI_TEST_SRCDIR/tests/cli/recipes.sh"
 recipe=$TUTTI_TEST_SRCDIR/ini/quickstart.ini
 small=(--set run.budget=9 --set data.rows=60 --set hyperparameters.epochs=12 --set "space.widths=8 12" --quiet)
 
@@ -58,6 +59,18 @@ toy=("$TUTTI_TEST_SRCDIR/ini/autodeuq/toy.ini" --set run.budget=12 --set run.win
   --set hyperparameters.epochs=4 --set data.rows=40 --quiet)
 run_whole 12 "${toy[@]}"
 run_torn "${toy[@]}"
+
+# Networks that leave out what data.bins adds are, to the bit, those of a table without bins.
+make_table
+regression_recipe >table.ini
+run_whole 6 table.ini --set data.bins=0 --quiet
+rm -rf bins
+tutti run table.ini --set backend.plugin=cuda --set data.bins=4 --set backend.encodings=no --out bins --quiet
+expect_code 0
+for file in whole/trials/*/{validation,test}.npy; do
+  checks=$((checks + 1))
+  cmp -s "$file" "bins/${file#whole/}" || complain "$file is another one with bins that are left out"
+done
 
 if ! on_device; then
   # No device: the recipe is refused with the reason before anything is trained.

@@ -247,6 +247,55 @@ static void test_members(void **state) {
   }
 }
 
+/* --- inputs that are left out --- */
+
+/* The last features of a table are left out by the layers that read it, in training, in predictions and in the weights
+   that are written, so that whoever reads all inputs predicts the same. */
+static void test_encodings(void **state) {
+  static const enum tutti_op heads[] = {TUTTI_OP_HEAD_GAUSSIAN, TUTTI_OP_HEAD_SOFTMAX, TUTTI_OP_HEAD_NOMU};
+  (void)state;
+  for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {
+    make_task(heads[i]);
+    task.encodings = 2;
+    tutti_network *network = relu_pair();
+    configure("epochs=20 batch_size=16 learning_rate=0.002 l2=1e-3 encodings=false");
+    compare("inputs that are left out", network, 50 + i, 1e-4);
+    struct tutti_outcome without = train_side(&cuda, network, 50 + i);
+    double loss = cuda.losses[19][0];
+    configure("epochs=20 batch_size=16 learning_rate=0.002 l2=1e-3");
+    float some[NUMBERS], all[NUMBERS];
+    struct tutti_job job = job_of(&cuda, network, 50 + i);
+    struct cpu_config narrow = *(const struct cpu_config *)job.config;
+    OK(tutti_backend_predict(context, cuda.backend, &job, without.weights, validation, all));
+    narrow.encodings = false;
+    job.config = &narrow;
+    OK(tutti_backend_predict(context, cuda.backend, &job, without.weights, validation, some));
+    for (size_t k = 0; k < HELD * tutti_predictions_width(task.kind, task.outputs); k++)
+      require_close("who reads all inputs", k, "prediction", (double)all[k], (double)some[k], 1e-6);
+    /* It is another training than with them. */
+    struct tutti_outcome with = train_side(&cuda, network, 50 + i);
+    assert_true(fabs(cuda.losses[19][0] - loss) > 1e-3 * fabs(loss));
+    tutti_tensors_destroy(with.weights);
+    tutti_tensors_destroy(without.weights);
+    tutti_network_destroy(network);
+  }
+}
+
+/* A layer that cannot leave them out is named, as by backend cpu. */
+static void test_encodings_refused(void **state) {
+  tutti_network *network;
+  uint32_t layer = 0;
+  (void)state;
+  task.encodings = 2;
+  configure("encodings=false");
+  OK(tutti_network_create(context, task.input, &network));
+  OK(tutti_network_add(context, network, TUTTI_OP_BATCH_NORM, "first", 1, &layer, NULL, &layer));
+  OK(tutti_network_add_head(context, network, layer, &task));
+  struct tutti_job job = job_of(&cuda, network, 1);
+  must_fail(tutti_backend_check(context, cuda.backend, &job), "layer first (batch-norm) reads the inputs");
+  tutti_network_destroy(network);
+}
+
 /* --- averages of weights --- */
 
 /* Batch norm between dense layers. */
@@ -615,6 +664,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_trajectories, begin, end),
       cmocka_unit_test_setup_teardown(test_members, begin, end),
+      cmocka_unit_test_setup_teardown(test_encodings, begin, end),
+      cmocka_unit_test_setup_teardown(test_encodings_refused, begin, end),
       cmocka_unit_test_setup_teardown(test_average, begin, end),
       cmocka_unit_test_setup_teardown(test_average_differs, begin, end),
       cmocka_unit_test_setup_teardown(test_draws, begin, end),
