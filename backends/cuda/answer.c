@@ -12,7 +12,7 @@ struct answering {
   size_t answers; /* where they begin in the staged memory, in bytes */
 };
 
-static enum tutti_status load(struct cuda_pool *pool, const tutti_split *split, struct answering *a) {
+static enum tutti_status load(struct cuda_pool *pool, const struct cuda_selection *rows, struct answering *a) {
   tutti_context *context = pool->context;
   struct cuda_work *work = &a->work;
   struct cuda_job job = {.task = CUDA_PREDICT};
@@ -20,13 +20,12 @@ static enum tutti_status load(struct cuda_pool *pool, const tutti_split *split, 
   work->layout = backend_cuda_layout(&work->program, 0);
   a->answers = work->layout.copied;
   size_t report = a->answers + backend_cuda_prediction_answers(&a->what);
-  TUTTI_TRY(context,
-            backend_cuda_rows_use(context, &pool->data, &pool->memory, split, false, pool->copies, &work->train));
+  TUTTI_TRY(context, backend_cuda_rows_use(context, &pool->data, &pool->memory, rows, pool->copies, &work->train));
   TUTTI_TRY(context, backend_cuda_arena_take(context, &pool->memory, work->layout.copied + own, &work->memory));
   TUTTI_TRY(context, backend_cuda_arena_take(context, &pool->host, report + sizeof *work->report, &work->staged));
   work->report = (struct cuda_report *)(void *)(work->staged->at + report);
   memset(work->report, 0, sizeof *work->report);
-  a->what.rows = work->train->rows;
+  a->what.rows = backend_cuda_rows_of(work->train, rows->span);
   backend_cuda_place(&work->program, &work->layout, &job, work->memory->device);
   backend_cuda_prediction_place(&work->program, &work->layout, &job, work->memory->device,
                                 work->staged->device + a->answers, &a->what);
@@ -34,6 +33,12 @@ static enum tutti_status load(struct cuda_pool *pool, const tutti_split *split, 
   job.prediction = a->what;
   backend_cuda_stage(&work->program, &work->layout, &job, work->staged->at);
   return TUTTI_OK;
+}
+
+/* Bytes of the device's memory that it takes. */
+static size_t need_of(const struct cuda_pool *pool, const struct cuda_selection *rows, const struct answering *a) {
+  return backend_cuda_rows_missing(&pool->data, rows) + a->work.layout.copied +
+         backend_cuda_prediction_bytes(&a->work.program, &a->what);
 }
 
 static bool is_told(const struct cuda_work *work) {
@@ -75,20 +80,20 @@ static enum tutti_status find_block(struct cuda_pool *pool, struct cuda_grid **g
 }
 
 static enum tutti_status predict_beside(struct cuda_pool *pool, const struct tutti_job *job,
-                                        const tutti_tensors *weights, const tutti_split *split, float *out,
-                                        float *epistemic) {
+                                        const tutti_tensors *weights, const struct cuda_selection *selection,
+                                        float *out, float *epistemic) {
   tutti_context *context = pool->context;
   struct answering a = {.work.task = CUDA_PREDICT, .outcome.size = sizeof a.outcome};
   struct cuda_work *work = &a.work;
   struct cuda_grid *grid = NULL;
-  size_t rows = tutti_split_rows(split);
+  size_t rows = selection->span.count;
   uint32_t seat;
   enum tutti_status status;
   work->outcome = &a.outcome;
   TUTTI_TRY_OUT(context, find_block(pool, &grid, &seat));
   TUTTI_TRY_OUT(context, backend_cuda_prediction(context, pool->grids.device, job, weights, rows, &grid->fit,
                                                  &work->program, &a.what));
-  TUTTI_TRY_OUT(context, load(pool, split, &a));
+  TUTTI_TRY_OUT(context, load(pool, selection, &a));
   backend_cuda_grid_give(grid, seat, work, work->staged->device, work->memory->device, work->layout.copied);
   status = wait_for(pool, &a);
   grid->seats[seat].work = NULL;
@@ -102,17 +107,19 @@ out:
   backend_cuda_rows_leave(&pool->data, &pool->memory, work->train);
   backend_cuda_arena_give(&pool->memory, work->memory);
   backend_cuda_arena_give(&pool->host, work->staged);
+  if (status == TUTTI_ERROR_MEMORY && work->layout.copied > 0)
+    status = backend_cuda_prediction_full(context, rows, need_of(pool, selection, &a),
+                                          backend_cuda_arena_unused(&pool->memory));
   backend_cuda_program_release(&work->program);
   return status;
 }
 
 enum tutti_status backend_cuda_predict(tutti_context *context, struct cuda_device *device, const struct tutti_job *job,
-                                       const tutti_tensors *weights, const tutti_split *split, float *out,
-                                       float *epistemic) {
-  if (tutti_split_rows(split) == 0)
-    return TUTTI_OK;
+                                       const tutti_tensors *weights, const tutti_split *split, struct cuda_span span,
+                                       float *out, float *epistemic) {
+  const struct cuda_selection selection = {.split = split, .span = span};
   TUTTI_TRY(context, backend_cuda_device_open(context, device));
   if (device->pool)
-    return predict_beside(device->pool, job, weights, split, out, epistemic);
-  return backend_cuda_predict_alone(context, device, job, weights, split, out, epistemic);
+    return predict_beside(device->pool, job, weights, &selection, out, epistemic);
+  return backend_cuda_predict_alone(context, device, job, weights, split, span, out, epistemic);
 }

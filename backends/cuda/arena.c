@@ -157,6 +157,13 @@ void backend_cuda_arena_give(struct cuda_arena *arena, struct cuda_region *regio
     }
 }
 
+size_t backend_cuda_arena_unused(const struct cuda_arena *arena) {
+  size_t bytes = 0;
+  for (const struct cuda_region *region = arena->regions; region; region = region->next)
+    bytes += region->used ? 0 : region->bytes;
+  return bytes;
+}
+
 void backend_cuda_arena_release(struct cuda_arena *arena) {
   for (struct cuda_region *region = arena->regions, *next; region; region = next) {
     next = region->next;

@@ -38,6 +38,14 @@ enum tutti_status backend_cuda_device_open(tutti_context *context, struct cuda_d
 
 /* --- both engines --- */
 
+/* Some rows of a split. */
+struct cuda_span {
+  size_t first, count;
+};
+/* Both engines predict so many rows at once. Parts of a split that begin at multiples of these have the bits that all
+   its rows together have. */
+enum { CUDA_PREDICTED_ROWS = 64 };
+
 /* How a queue is trained. */
 struct cuda_training {
   /* Of each job; a job that it refuses fails by itself. NULL: they were checked. */
@@ -61,9 +69,12 @@ enum tutti_status backend_cuda_images_gradient(tutti_context *context, const str
                                                tutti_tensors **gradient);
 enum tutti_status backend_cuda_images_need(tutti_context *context, const struct cuda_device *device,
                                            const struct tutti_job *job, size_t *bytes);
+/* As backend_cuda_predict, and backend_cuda_wait_for_memory. */
 enum tutti_status backend_cuda_images_predict(tutti_context *context, const struct cuda_device *device,
                                               const struct tutti_job *job, const tutti_tensors *weights,
-                                              const tutti_split *split, float *out, float *epistemic);
+                                              const tutti_split *split, struct cuda_span span, float *out,
+                                              float *epistemic);
+enum tutti_status backend_cuda_images_wait_for_memory(struct stream_trials *trials, bool *some);
 
 /* --- pool.c, predict.c --- */
 
@@ -75,10 +86,14 @@ enum tutti_status backend_cuda_gradient(tutti_context *context, struct cuda_devi
 /* Bytes of the device's memory that a job takes, with its rows. */
 enum tutti_status backend_cuda_need(tutti_context *context, const struct cuda_device *device,
                                     const struct tutti_job *job, size_t *bytes);
-/* Predict: out[rows][width], and, unless it is NULL, epistemic[rows][tutti_epistemic_width]. Also while a pool trains,
-   from its callbacks. */
+/* Predict some rows: out[rows][width], and, unless it is NULL, epistemic[rows][tutti_epistemic_width]. Also while a
+   pool trains, from its callbacks. TUTTI_ERROR_MEMORY: the device has no memory for so many rows, which the error says
+   with need and limit. */
 enum tutti_status backend_cuda_predict(tutti_context *context, struct cuda_device *device, const struct tutti_job *job,
-                                       const tutti_tensors *weights, const tutti_split *split, float *out,
-                                       float *epistemic);
+                                       const tutti_tensors *weights, const tutti_split *split, struct cuda_span span,
+                                       float *out, float *epistemic);
+/* From a callback of a pool: wait until a training of it has ended, and give back what it had of the device's memory.
+   *some: false if none is left. */
+enum tutti_status backend_cuda_wait_for_memory(struct cuda_pool *pool, bool *some);
 
 #endif

@@ -274,6 +274,47 @@ static bool backend_tells_epistemic_cuda(void *self, const struct tutti_job *job
   return job->network && backend_cpu_tells_epistemic(job);
 }
 
+/* --- predictions --- */
+
+/* A training that ends while its pool's callback asks makes room. */
+static enum tutti_status wait_for_memory(struct cuda_device *device, bool *some) {
+  *some = false;
+  return device->pool     ? backend_cuda_wait_for_memory(device->pool, some)
+         : device->images ? backend_cuda_images_wait_for_memory(device->images, some)
+                          : TUTTI_OK;
+}
+
+/* All rows; as many at once as the device has memory for. Where it has none for the fewest, those wait for trainings
+   to end. */
+static enum tutti_status predict_in_parts(struct cuda_device *device, tutti_context *context,
+                                          const struct tutti_job *job, const tutti_tensors *weights,
+                                          const tutti_split *split, float *out, float *epistemic) {
+  const struct tutti_task *task = job->task;
+  const size_t rows = tutti_split_rows(split), width = tutti_predictions_width(task->kind, task->outputs);
+  const size_t parts = tutti_epistemic_width(task->kind, task->outputs);
+  for (size_t first = 0, most = rows; first < rows;) {
+    const struct cuda_span span = {first, rows - first < most ? rows - first : most};
+    float *to = out + first * width, *own = epistemic ? epistemic + first * parts : NULL;
+    bool again = span.count > CUDA_PREDICTED_ROWS;
+    enum tutti_status status = is_image(job)
+                                   ? backend_cuda_images_predict(context, device, job, weights, split, span, to, own)
+                                   : backend_cuda_predict(context, device, job, weights, split, span, to, own);
+    if (status == TUTTI_OK) {
+      first += span.count;
+      continue;
+    }
+    most = (span.count / 2 + CUDA_PREDICTED_ROWS - 1) / CUDA_PREDICTED_ROWS * CUDA_PREDICTED_ROWS;
+    if (status == TUTTI_ERROR_MEMORY && !again) {
+      TUTTI_TRY(context, wait_for_memory(device, &again));
+      most = rows;
+    }
+    if (status != TUTTI_ERROR_MEMORY || !again)
+      return status;
+    tutti_error_clear(context);
+  }
+  return TUTTI_OK;
+}
+
 static enum tutti_status backend_predict_parts_cuda(void *self, tutti_context *context, const struct tutti_job *theirs,
                                                     const tutti_tensors *weights, const tutti_split *split, float *out,
                                                     float *epistemic) {
@@ -283,10 +324,8 @@ static enum tutti_status backend_predict_parts_cuda(void *self, tutti_context *c
   job.train = job.validation = NULL;
   TUTTI_TRY(context, backend_check_cuda(self, context, &job));
   TUTTI_TRY(context, backend_cpu_check_split(context, &job, split));
-  if (!is_image(&job))
-    return backend_cuda_predict(context, &backend->device, &job, weights, split, out, epistemic);
   TUTTI_TRY(context, backend_cuda_device_open(context, &backend->device));
-  return backend_cuda_images_predict(context, &backend->device, &job, weights, split, out, epistemic);
+  return predict_in_parts(&backend->device, context, &job, weights, split, out, epistemic);
 }
 
 static enum tutti_status backend_predict_cuda(void *self, tutti_context *context, const struct tutti_job *job,

@@ -20,8 +20,12 @@
 
 /* --- device.c --- */
 
-/* Free and all memory of the device, in bytes. */
-enum tutti_status backend_cuda_device_memory(tutti_context *context, size_t *free_bytes, size_t *total);
+/* Say that the device has no memory for something that needs so many bytes, with what is free of it. `unused`: bytes
+   that are taken from the runtime, and that nobody uses; `advice`: what may help. */
+void backend_cuda_say_full(char *text, size_t size, const char *something, size_t need, size_t unused,
+                           const char *advice);
+/* The same as an error of a prediction; its status is TUTTI_ERROR_MEMORY. */
+enum tutti_status backend_cuda_prediction_full(tutti_context *context, size_t rows, size_t need, size_t unused);
 /* What the runtime says, as an error of `doing`: TUTTI_OK for cudaSuccess. */
 enum tutti_status backend_cuda_status(tutti_context *context, cudaError_t error, const char *doing);
 #define CUDA_TRY(context, call) TUTTI_TRY(context, backend_cuda_status(context, call, #call))
@@ -82,34 +86,46 @@ enum tutti_status backend_cuda_arena_take(tutti_context *context, struct cuda_ar
                                           struct cuda_region **region);
 /* Give it back; NULL is allowed. */
 void backend_cuda_arena_give(struct cuda_arena *arena, struct cuda_region *region);
+/* Bytes that nobody uses. */
+size_t backend_cuda_arena_unused(const struct cuda_arena *arena);
 /* No kernel uses any of it any more. */
 void backend_cuda_arena_release(struct cuda_arena *arena);
 
 /* --- memory.c --- */
 
-/* Bytes that the rows of a split take. */
-size_t backend_cuda_split_bytes(const tutti_split *split, bool targets);
+/* Rows of a split, with or without their targets. */
+struct cuda_selection {
+  const tutti_split *split;
+  struct cuda_span span;
+  bool targets;
+};
+/* All rows, with their targets: what trainings have. NULL: none. */
+struct cuda_selection backend_cuda_whole(const tutti_split *split);
+/* Bytes that they take. */
+size_t backend_cuda_rows_bytes(const struct cuda_selection *selection);
 /* Copy them to the device's memory. */
-enum tutti_status backend_cuda_copy_rows(tutti_context *context, const tutti_split *split, bool targets, void *memory,
+enum tutti_status backend_cuda_copy_rows(tutti_context *context, const struct cuda_selection *selection, void *memory,
                                          cudaStream_t stream, struct cuda_rows *rows);
-/* Splits whose rows are there, each once for all that use them. */
+/* Rows that are there, each once for all that use them. */
 struct cuda_shelf {
   struct cuda_held {
     struct cuda_held *next;
-    const tutti_split *split;
+    struct cuda_selection selection;
     struct cuda_rows rows;
-    bool targets;
     size_t users;
     struct cuda_region *memory;
-  } * splits;
+  } * rows;
 };
-/* Use a split, with or without its targets, which is copied there unless it is there; and use it no more (NULL is
+/* Use rows, which are copied there unless they are there, perhaps among others; and use them no more (NULL is
    allowed). */
 enum tutti_status backend_cuda_rows_use(tutti_context *context, struct cuda_shelf *data, struct cuda_arena *arena,
-                                        const tutti_split *split, bool targets, cudaStream_t stream,
+                                        const struct cuda_selection *selection, cudaStream_t stream,
                                         struct cuda_held **out);
-void backend_cuda_rows_leave(struct cuda_shelf *data, struct cuda_arena *arena, struct cuda_held *split);
-bool backend_cuda_rows_have(const struct cuda_shelf *data, const tutti_split *split, bool targets);
+void backend_cuda_rows_leave(struct cuda_shelf *data, struct cuda_arena *arena, struct cuda_held *held);
+/* The inputs of those of the rows that a prediction wants. */
+struct cuda_rows backend_cuda_rows_of(const struct cuda_held *held, struct cuda_span span);
+/* Bytes that they would take besides what is there. */
+size_t backend_cuda_rows_missing(const struct cuda_shelf *data, const struct cuda_selection *selection);
 
 /* A job's part of the device's memory: what is copied there at once, and what the engine fills. */
 struct cuda_layout {
@@ -129,7 +145,8 @@ void backend_cuda_stage(const struct cuda_program *program, const struct cuda_la
 /* By a kernel of its own. */
 enum tutti_status backend_cuda_predict_alone(tutti_context *context, const struct cuda_device *device,
                                              const struct tutti_job *job, const tutti_tensors *weights,
-                                             const tutti_split *split, float *out, float *epistemic);
+                                             const tutti_split *split, struct cuda_span span, float *out,
+                                             float *epistemic);
 
 /* The program of predictions for chunks of rows, and what it asks for but for places. `like`: with as many threads and
    as much shared memory as this one; NULL: with what suits it. */

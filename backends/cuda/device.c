@@ -17,6 +17,23 @@ enum tutti_status backend_cuda_status(tutti_context *context, cudaError_t error,
                     "CUDA: %s (error %d in %.40s)", cudaGetErrorString(error), (int)error, doing);
 }
 
+void backend_cuda_say_full(char *text, size_t size, const char *something, size_t need, size_t unused,
+                           const char *advice) {
+  size_t room = 0, total = 0;
+  if (cudaMemGetInfo(&room, &total) != cudaSuccess)
+    (void)cudaGetLastError();
+  (void)snprintf(text, size, "out of memory on the device: %s need %zu MiB, and %zu of %zu MiB are free; %s", something,
+                 (need >> 20) + 1, (room + unused) >> 20, total >> 20, advice);
+}
+
+enum tutti_status backend_cuda_prediction_full(tutti_context *context, size_t rows, size_t need, size_t unused) {
+  char something[64], text[256];
+  (void)snprintf(something, sizeof something, "predictions of %zu rows at once", rows);
+  backend_cuda_say_full(text, sizeof text, something, need, unused, "take backend cpu");
+  tutti_error_clear(context); /* of who asked for the memory */
+  return TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "%s", text);
+}
+
 /* With CUDA_LAUNCH_BLOCKING=1 the host waits for each kernel, and kernels wait for the host. */
 static bool waits_for_kernels(void) {
   const char *text = getenv("CUDA_LAUNCH_BLOCKING");
@@ -81,10 +98,5 @@ enum tutti_status backend_cuda_device_open(tutti_context *context, struct cuda_d
   CUDA_TRY(context, cudaSetDevice(0));
   CUDA_TRY(context, backend_cuda_allow_shared((uint32_t)device->shared_block));
   device->open = true;
-  return TUTTI_OK;
-}
-
-enum tutti_status backend_cuda_device_memory(tutti_context *context, size_t *free_bytes, size_t *total) {
-  CUDA_TRY(context, cudaMemGetInfo(free_bytes, total));
   return TUTTI_OK;
 }

@@ -11,14 +11,21 @@ static size_t features_of(const tutti_split *split) {
   return (size_t)shape.height * (size_t)shape.width * (size_t)shape.channels;
 }
 
-size_t backend_cuda_split_bytes(const tutti_split *split, bool targets) {
-  size_t each = targets ? tutti_split_labels(split) ? 1 : tutti_split_outputs(split) : 0;
-  return tutti_split_rows(split) * (features_of(split) + each) * sizeof(float);
+struct cuda_selection backend_cuda_whole(const tutti_split *split) {
+  return (struct cuda_selection){
+      .split = split, .span = {.count = split ? tutti_split_rows(split) : 0}, .targets = true};
+}
+
+size_t backend_cuda_rows_bytes(const struct cuda_selection *selection) {
+  const tutti_split *split = selection->split;
+  size_t each = selection->targets ? tutti_split_labels(split) ? 1 : tutti_split_outputs(split) : 0;
+  return selection->span.count * (features_of(split) + each) * sizeof(float);
 }
 
 /* Rows that are made on demand are made now. */
-static enum tutti_status copy_inputs(tutti_context *context, const tutti_split *split, float *to, cudaStream_t stream) {
-  size_t rows = tutti_split_rows(split), features = features_of(split);
+static enum tutti_status copy_inputs(tutti_context *context, const tutti_split *split, struct cuda_span span, float *to,
+                                     cudaStream_t stream) {
+  size_t rows = span.count, features = features_of(split);
   const float *inputs = tutti_split_inputs(split);
   float *made = NULL;
   uint32_t *numbers = NULL;
@@ -27,11 +34,11 @@ static enum tutti_status copy_inputs(tutti_context *context, const tutti_split *
     TUTTI_TRY_OUT(context, tutti_alloc(context, rows, features * sizeof *made, &made));
     TUTTI_TRY_OUT(context, tutti_alloc(context, rows, sizeof *numbers, &numbers));
     for (size_t i = 0; i < rows; i++)
-      numbers[i] = (uint32_t)i;
+      numbers[i] = (uint32_t)(span.first + i);
     tutti_split_gather(split, rows, numbers, made);
   }
-  CUDA_TRY_OUT(context, cudaMemcpyAsync(to, inputs ? inputs : made, rows * features * sizeof *to,
-                                        cudaMemcpyHostToDevice, stream));
+  CUDA_TRY_OUT(context, cudaMemcpyAsync(to, inputs ? inputs + span.first * features : made,
+                                        rows * features * sizeof *to, cudaMemcpyHostToDevice, stream));
   CUDA_TRY_OUT(context, cudaStreamSynchronize(stream));
 out:
   tutti_free(made);
@@ -39,18 +46,20 @@ out:
   return status;
 }
 
-enum tutti_status backend_cuda_copy_rows(tutti_context *context, const tutti_split *split, bool targets, void *memory,
+enum tutti_status backend_cuda_copy_rows(tutti_context *context, const struct cuda_selection *selection, void *memory,
                                          cudaStream_t stream, struct cuda_rows *rows) {
-  size_t count = tutti_split_rows(split), features = features_of(split);
+  const tutti_split *split = selection->split;
+  size_t count = selection->span.count, features = features_of(split);
   float *inputs = memory, *behind = inputs + count * features;
   *rows = (struct cuda_rows){.inputs = inputs, .rows = (uint32_t)count, .features = (uint32_t)features};
   if (count > 0)
-    TUTTI_TRY(context, copy_inputs(context, split, inputs, stream));
-  if (targets && count > 0) {
+    TUTTI_TRY(context, copy_inputs(context, split, selection->span, inputs, stream));
+  if (selection->targets && count > 0) {
     const int32_t *labels = tutti_split_labels(split);
     size_t size = labels ? sizeof *labels : tutti_split_outputs(split) * sizeof(float);
-    const void *from = labels ? (const void *)labels : tutti_split_targets(split);
-    CUDA_TRY(context, cudaMemcpyAsync(behind, from, count * size, cudaMemcpyHostToDevice, stream));
+    const char *from = labels ? (const char *)labels : (const char *)tutti_split_targets(split);
+    CUDA_TRY(context, cudaMemcpyAsync(behind, from + selection->span.first * size, count * size, cudaMemcpyHostToDevice,
+                                      stream));
     CUDA_TRY(context, cudaStreamSynchronize(stream));
     rows->labels = labels ? (const int32_t *)(const void *)behind : NULL;
     rows->targets = labels ? NULL : behind;
@@ -58,26 +67,37 @@ enum tutti_status backend_cuda_copy_rows(tutti_context *context, const tutti_spl
   return TUTTI_OK;
 }
 
+static bool holds(const struct cuda_selection *held, const struct cuda_selection *wanted) {
+  return held->split == wanted->split && (held->targets || !wanted->targets) &&
+         held->span.first <= wanted->span.first &&
+         held->span.first + held->span.count >= wanted->span.first + wanted->span.count;
+}
+
+static struct cuda_held *find_rows(const struct cuda_shelf *data, const struct cuda_selection *selection) {
+  struct cuda_held *one = data->rows;
+  while (one && !holds(&one->selection, selection))
+    one = one->next;
+  return one;
+}
+
 enum tutti_status backend_cuda_rows_use(tutti_context *context, struct cuda_shelf *data, struct cuda_arena *arena,
-                                        const tutti_split *split, bool targets, cudaStream_t stream,
+                                        const struct cuda_selection *selection, cudaStream_t stream,
                                         struct cuda_held **out) {
-  struct cuda_held *made = NULL;
+  struct cuda_held *made = find_rows(data, selection);
   enum tutti_status status;
-  for (struct cuda_held *one = data->splits; one; one = one->next)
-    if (one->split == split && (one->targets || !targets)) {
-      one->users++;
-      *out = one;
-      return TUTTI_OK;
-    }
+  if (made) {
+    made->users++;
+    *out = made;
+    return TUTTI_OK;
+  }
   TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof *made, &made));
-  TUTTI_TRY_OUT(context, backend_cuda_arena_take(
-                             context, arena, backend_cuda_split_bytes(split, targets) + sizeof(float), &made->memory));
-  TUTTI_TRY_OUT(context, backend_cuda_copy_rows(context, split, targets, made->memory->device, stream, &made->rows));
-  made->split = split;
-  made->targets = targets;
+  TUTTI_TRY_OUT(context, backend_cuda_arena_take(context, arena, backend_cuda_rows_bytes(selection) + sizeof(float),
+                                                 &made->memory));
+  TUTTI_TRY_OUT(context, backend_cuda_copy_rows(context, selection, made->memory->device, stream, &made->rows));
+  made->selection = *selection;
   made->users = 1;
-  made->next = data->splits;
-  data->splits = *out = made;
+  made->next = data->rows;
+  data->rows = *out = made;
   return TUTTI_OK;
 out:
   if (made)
@@ -86,22 +106,26 @@ out:
   return status;
 }
 
-void backend_cuda_rows_leave(struct cuda_shelf *data, struct cuda_arena *arena, struct cuda_held *split) {
-  if (!split || --split->users > 0)
+void backend_cuda_rows_leave(struct cuda_shelf *data, struct cuda_arena *arena, struct cuda_held *held) {
+  if (!held || --held->users > 0)
     return;
-  struct cuda_held **place = &data->splits;
-  while (*place != split)
+  struct cuda_held **place = &data->rows;
+  while (*place != held)
     place = &(*place)->next;
-  *place = split->next;
-  backend_cuda_arena_give(arena, split->memory);
-  tutti_free(split);
+  *place = held->next;
+  backend_cuda_arena_give(arena, held->memory);
+  tutti_free(held);
 }
 
-bool backend_cuda_rows_have(const struct cuda_shelf *data, const tutti_split *split, bool targets) {
-  for (const struct cuda_held *one = data->splits; one; one = one->next)
-    if (one->split == split && (one->targets || !targets))
-      return true;
-  return false;
+struct cuda_rows backend_cuda_rows_of(const struct cuda_held *held, struct cuda_span span) {
+  const struct cuda_rows *all = &held->rows;
+  return (struct cuda_rows){.inputs = all->inputs + (span.first - held->selection.span.first) * all->features,
+                            .rows = (uint32_t)span.count,
+                            .features = all->features};
+}
+
+size_t backend_cuda_rows_missing(const struct cuda_shelf *data, const struct cuda_selection *selection) {
+  return selection->span.count == 0 || find_rows(data, selection) ? 0 : backend_cuda_rows_bytes(selection);
 }
 
 /* --- jobs --- */

@@ -84,38 +84,41 @@ static const tutti_split *validation_of(const struct cuda_work *work) {
 
 /* The bytes that it takes of the device's memory, with those of its rows that are not there. */
 static size_t need_of(const struct cuda_shelf *data, const struct cuda_work *work) {
-  const tutti_split *train = work->job.train, *validation = validation_of(work);
-  size_t need = work->layout.bytes + 4096;
-  if (!backend_cuda_rows_have(data, train, true))
-    need += backend_cuda_split_bytes(train, true);
-  if (validation && !backend_cuda_rows_have(data, validation, true))
-    need += backend_cuda_split_bytes(validation, true);
-  return need;
+  const struct cuda_selection train = backend_cuda_whole(work->job.train),
+                              validation = backend_cuda_whole(validation_of(work));
+  return work->layout.bytes + 4096 + backend_cuda_rows_missing(data, &train) +
+         backend_cuda_rows_missing(data, &validation);
 }
 
-static void unload(struct cuda_pool *pool, struct cuda_work *work) {
+/* Give back what it has of the device's memory. What it has come to lies in the host's. */
+static void leave_device(struct cuda_pool *pool, struct cuda_work *work) {
   backend_cuda_rows_leave(&pool->data, &pool->memory, work->train);
   backend_cuda_rows_leave(&pool->data, &pool->memory, work->validation);
   backend_cuda_arena_give(&pool->memory, work->memory);
-  backend_cuda_arena_give(&pool->host, work->staged);
   work->train = work->validation = NULL;
-  work->memory = work->staged = NULL;
+  work->memory = NULL;
+}
+
+static void unload(struct cuda_pool *pool, struct cuda_work *work) {
+  leave_device(pool, work);
+  backend_cuda_arena_give(&pool->host, work->staged);
+  work->staged = NULL;
 }
 
 static enum tutti_status load(struct cuda_pool *pool, struct cuda_work *work) {
   tutti_context *context = pool->context;
-  const tutti_split *validation = validation_of(work);
+  const struct cuda_selection train = backend_cuda_whole(work->job.train),
+                              validation = backend_cuda_whole(validation_of(work));
   size_t reports = work->layout.copied, answers = reports + sizeof *work->report;
-  TUTTI_TRY(context, backend_cuda_rows_use(context, &pool->data, &pool->memory, work->job.train, true, pool->copies,
-                                           &work->train));
-  if (validation)
-    TUTTI_TRY(context, backend_cuda_rows_use(context, &pool->data, &pool->memory, validation, true, pool->copies,
-                                             &work->validation));
+  TUTTI_TRY(context, backend_cuda_rows_use(context, &pool->data, &pool->memory, &train, pool->copies, &work->train));
+  if (validation.split)
+    TUTTI_TRY(context,
+              backend_cuda_rows_use(context, &pool->data, &pool->memory, &validation, pool->copies, &work->validation));
   TUTTI_TRY(context, backend_cuda_arena_take(context, &pool->memory, work->layout.bytes, &work->memory));
   TUTTI_TRY(context, backend_cuda_arena_take(context, &pool->host, answers + sizeof *work->answer, &work->staged));
   struct cuda_job job = job_of(work);
   job.train = work->train->rows;
-  if (validation)
+  if (work->validation)
     job.validation = work->validation->rows;
   char *there = work->staged->device;
   work->report = (struct cuda_report *)(void *)(work->staged->at + reports);
@@ -270,26 +273,26 @@ static bool tidy(struct cuda_pool *pool) {
 }
 
 /* Nothing is at work, and yet the first that waits finds no memory: it never will. */
-static enum tutti_status give_up_first(struct cuda_pool *pool) {
+static void give_up_first(struct cuda_pool *pool) {
   struct cuda_work *work = pool->waiting;
-  size_t room, total;
   char text[256];
-  TUTTI_TRY(pool->context, backend_cuda_device_memory(pool->context, &room, &total));
-  (void)snprintf(text, sizeof text,
-                 "out of memory on the device: the network and its rows need %zu MiB, and %zu of %zu MiB are free; "
-                 "lower batch_size, or take backend cpu",
-                 (need_of(&pool->data, work) >> 20) + 1, room >> 20, total >> 20);
+  backend_cuda_say_full(text, sizeof text, "the network and its rows", need_of(&pool->data, work),
+                        backend_cuda_arena_unused(&pool->memory), "lower batch_size, or take backend cpu");
   pool->waiting = work->next;
   work->next = pool->working;
   pool->working = work;
   fail(work, text);
-  return TUTTI_OK;
 }
 
 /* --- talking to the device --- */
 
 static uint32_t number_of(const struct cuda_report *report) {
   return __atomic_load_n(&report->number, __ATOMIC_ACQUIRE);
+}
+
+/* It has told its end, which nobody has looked at yet. */
+static bool has_told_end(const struct cuda_work *work) {
+  return number_of(work->report) != work->seen && work->report->end != CUDA_GOES_ON;
 }
 
 static void answer(struct cuda_answer *to, uint32_t number, enum cuda_command command) {
@@ -390,7 +393,7 @@ static enum tutti_status serve_news(struct cuda_pool *pool, bool *news) {
     if (work->ended)
       continue;
     *news = answer_epoch(pool, work) || *news;
-    if (number_of(work->report) != work->seen && work->report->end != CUDA_GOES_ON) {
+    if (has_told_end(work)) {
       work->seen = number_of(work->report);
       TUTTI_TRY(pool->context, finish(pool, work, work->report));
     }
@@ -466,6 +469,30 @@ static void make_room(struct cuda_pool *pool) {
   backend_cuda_grids_clear(&pool->grids, false);
 }
 
+enum tutti_status backend_cuda_wait_for_memory(struct cuda_pool *pool, bool *some) {
+  for (bool waits = true; waits;) {
+    *some = waits = false;
+    for (struct cuda_work *work = pool->working; work; work = work->next) {
+      if (!work->memory)
+        continue;
+      bool over = work->ended || has_told_end(work);
+      if (over)
+        leave_device(pool, work);
+      *some = *some || over;
+      waits = waits || !over;
+    }
+    if (*some || pool->lost[0])
+      return TUTTI_OK;
+    if (tutti_cancelled(pool->context))
+      return TUTTI_FAIL(pool->context, TUTTI_ERROR_CANCELLED, "cancelled, while predictions waited for memory");
+    backend_cuda_pool_answer(pool);
+    backend_cuda_pool_look(pool);
+    make_room(pool);
+    backend_cuda_wait();
+  }
+  return TUTTI_OK;
+}
+
 /* The device is lost: the jobs that wait, too. */
 static void fail_waiting(struct cuda_pool *pool) {
   for (struct cuda_work *work = pool->waiting, *next; work; work = next) {
@@ -492,7 +519,7 @@ static enum tutti_status attend(struct cuda_pool *pool) {
     if (stuck && tidy(pool))
       continue;
     if (stuck)
-      TUTTI_TRY(pool->context, give_up_first(pool));
+      give_up_first(pool);
     if (!pool->working)
       break;
     TUTTI_TRY(pool->context, serve_news(pool, &news));

@@ -4,14 +4,13 @@
 
 static size_t lines(size_t bytes) { return (bytes + 255) / 256 * 256; }
 
-enum { CHUNK = 64 };
-
 enum tutti_status backend_cuda_prediction(tutti_context *context, const struct cuda_device *device,
                                           const struct tutti_job *job, const tutti_tensors *weights, size_t rows,
                                           const struct cuda_fit *like, struct cuda_program *program,
                                           struct cuda_prediction *what) {
-  size_t chunks = (rows + CHUNK - 1) / CHUNK, most = like ? 1 : (size_t)device->multiprocessors * 2;
-  TUTTI_TRY(context, backend_cuda_lower(context, device, job, CHUNK, false, like, program));
+  size_t chunks = (rows + CUDA_PREDICTED_ROWS - 1) / CUDA_PREDICTED_ROWS,
+         most = like ? 1 : (size_t)device->multiprocessors * 2;
+  TUTTI_TRY(context, backend_cuda_lower(context, device, job, CUDA_PREDICTED_ROWS, false, like, program));
   TUTTI_TRY(context, backend_cpu_weights_read(context, program->plan, weights));
   what->node_count = program->node_count;
   what->width = (uint32_t)tutti_predictions_width(job->task->kind, job->task->outputs);
@@ -21,7 +20,7 @@ enum tutti_status backend_cuda_prediction(tutti_context *context, const struct c
   what->draws = program->draws;
   what->head = program->head;
   what->stage = program->stage;
-  what->most = CHUNK;
+  what->most = CUDA_PREDICTED_ROWS;
   what->blocks = (uint32_t)(chunks < most ? chunks : most);
   what->block_floats = (uint32_t)program->far;
   what->rows.rows = (uint32_t)rows;
@@ -81,12 +80,18 @@ struct predicting {
   void *memory; /* likewise */
 };
 
+/* Bytes of the device's memory besides rows; *answers: where those begin that are copied back. */
+static size_t need_of(const struct predicting *p, const struct cuda_prediction *what, size_t *answers) {
+  *answers = backend_cuda_layout(&p->program, 0).copied + lines(backend_cuda_prediction_bytes(&p->program, what));
+  return *answers + backend_cuda_prediction_answers(what);
+}
+
 static enum tutti_status load(tutti_context *context, struct predicting *p, struct cuda_prediction *what) {
   struct cuda_layout layout = backend_cuda_layout(&p->program, 0);
-  size_t answers = layout.copied + lines(backend_cuda_prediction_bytes(&p->program, what));
+  size_t answers, need = need_of(p, what, &answers);
   struct cuda_job job = {.task = CUDA_PREDICT};
   char *staged, *memory;
-  CUDA_TRY(context, cudaMalloc(&p->memory, answers + backend_cuda_prediction_answers(what)));
+  CUDA_TRY(context, cudaMalloc(&p->memory, need));
   memory = p->memory;
   backend_cuda_place(&p->program, &layout, &job, memory);
   backend_cuda_prediction_place(&p->program, &layout, &job, memory, memory + answers, what);
@@ -101,15 +106,17 @@ static enum tutti_status load(tutti_context *context, struct predicting *p, stru
 
 enum tutti_status backend_cuda_predict_alone(tutti_context *context, const struct cuda_device *device,
                                              const struct tutti_job *job, const tutti_tensors *weights,
-                                             const tutti_split *split, float *out, float *epistemic) {
+                                             const tutti_split *split, struct cuda_span span, float *out,
+                                             float *epistemic) {
   struct predicting p = {0};
   struct cuda_prediction what = {0};
-  size_t rows = tutti_split_rows(split);
+  const struct cuda_selection selection = {.split = split, .span = span};
+  size_t rows = span.count, bytes = backend_cuda_rows_bytes(&selection) + sizeof(float), answers;
   enum tutti_status status;
   TUTTI_TRY_OUT(context, backend_cuda_prediction(context, device, job, weights, rows, NULL, &p.program, &what));
   CUDA_TRY_OUT(context, cudaStreamCreateWithFlags(&p.stream, cudaStreamNonBlocking));
-  CUDA_TRY_OUT(context, cudaMalloc(&p.rows, backend_cuda_split_bytes(split, false) + sizeof(float)));
-  TUTTI_TRY_OUT(context, backend_cuda_copy_rows(context, split, false, p.rows, p.stream, &what.rows));
+  CUDA_TRY_OUT(context, cudaMalloc(&p.rows, bytes));
+  TUTTI_TRY_OUT(context, backend_cuda_copy_rows(context, &selection, p.rows, p.stream, &what.rows));
   TUTTI_TRY_OUT(context, load(context, &p, &what));
   backend_cuda_launch_predict(p.stream, what.blocks, p.program.fit.workers, p.program.fit.shared, &what);
   CUDA_TRY_OUT(context, cudaGetLastError());
@@ -124,6 +131,8 @@ out:
     (void)cudaStreamDestroy(p.stream);
   (void)cudaFree(p.memory);
   (void)cudaFree(p.rows);
+  if (status == TUTTI_ERROR_MEMORY && p.stream)
+    status = backend_cuda_prediction_full(context, rows, bytes + need_of(&p, &what, &answers), 0);
   backend_cuda_program_release(&p.program);
   return status;
 }

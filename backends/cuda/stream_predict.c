@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-enum { PREDICTED_ROWS = 64 };
-
 /* A network on the device for one question. */
 struct question {
   struct stream_program program;
@@ -14,12 +12,14 @@ struct question {
   struct stream_lane its, *lane;
   struct cuda_region *region;
   struct cuda_held *rows;
+  size_t need; /* bytes of the device's memory, once it is lowered */
 };
 
 /* Lower the network, with `weights`, and put it and a split there. */
 static enum tutti_status open_question(tutti_context *context, const struct cuda_device *device,
                                        const struct tutti_job *job, const struct stream_purpose *purpose,
-                                       const tutti_tensors *weights, const tutti_split *split, struct question *q) {
+                                       const tutti_tensors *weights, const struct cuda_selection *rows,
+                                       struct question *q) {
   struct stream_run *run = &q->run;
   q->memory = device->images ? backend_cuda_stream_memory(device->images) : &q->own;
   q->lane = device->images ? backend_cuda_stream_question_lane(device->images) : &q->its;
@@ -30,9 +30,9 @@ static enum tutti_status open_question(tutti_context *context, const struct cuda
   run->library = q->lane->library;
   run->place = backend_cuda_stream_place(device, run->stream);
   TUTTI_TRY(context, backend_cuda_stream_lower(context, run->library, job, purpose, &q->program));
+  q->need = q->program.bytes + backend_cuda_rows_missing(&q->memory->data, rows);
   TUTTI_TRY(context, backend_cpu_weights_read(context, q->program.plan, weights));
-  TUTTI_TRY(context, backend_cuda_rows_use(context, &q->memory->data, &q->memory->device, split, purpose->training,
-                                           run->stream, &q->rows));
+  TUTTI_TRY(context, backend_cuda_rows_use(context, &q->memory->data, &q->memory->device, rows, run->stream, &q->rows));
   TUTTI_TRY(context, backend_cuda_arena_take(context, &q->memory->device, q->program.bytes, &q->region));
   run->memory = (float *)(void *)q->region->device;
   TUTTI_TRY(context,
@@ -86,26 +86,29 @@ static enum tutti_status predict_chunk(struct question *q, const struct cuda_row
 
 enum tutti_status backend_cuda_images_predict(tutti_context *context, const struct cuda_device *device,
                                               const struct tutti_job *job, const tutti_tensors *weights,
-                                              const tutti_split *split, float *out, float *epistemic) {
-  size_t rows = tutti_split_rows(split), width = tutti_predictions_width(job->task->kind, job->task->outputs);
-  const size_t most = rows < PREDICTED_ROWS ? rows : PREDICTED_ROWS;
-  uint32_t counts[2] = {(uint32_t)most, (uint32_t)(most > 0 ? rows % most : 0)};
+                                              const tutti_split *split, struct cuda_span span, float *out,
+                                              float *epistemic) {
+  size_t width = tutti_predictions_width(job->task->kind, job->task->outputs), all = tutti_split_rows(split);
+  const size_t most = all < CUDA_PREDICTED_ROWS ? all : CUDA_PREDICTED_ROWS;
+  uint32_t counts[2] = {(uint32_t)most, (uint32_t)(all % most)}; /* which choose algorithms, whatever part it is */
   struct stream_purpose purpose = {
-      .row_counts = counts, .row_count_count = counts[1] ? 2 : 1, .out = PREDICTED_ROWS * width};
+      .row_counts = counts, .row_count_count = counts[1] ? 2 : 1, .out = CUDA_PREDICTED_ROWS * width};
+  const struct cuda_selection selection = {.split = split, .span = span};
   struct question question = {0};
   enum tutti_status status = TUTTI_OK;
-  for (size_t i = 0; epistemic && i < rows * tutti_epistemic_width(job->task->kind, job->task->outputs); i++)
+  for (size_t i = 0; epistemic && i < span.count * tutti_epistemic_width(job->task->kind, job->task->outputs); i++)
     epistemic[i] = 0; /* heads that say more of it are not here */
-  if (rows == 0)
-    return TUTTI_OK;
-  TUTTI_TRY_OUT(context, open_question(context, device, job, &purpose, weights, split, &question));
-  for (size_t begin = 0; begin < rows; begin += PREDICTED_ROWS) {
-    size_t count = rows - begin < PREDICTED_ROWS ? rows - begin : PREDICTED_ROWS;
-    TUTTI_TRY_OUT(context,
-                  predict_chunk(&question, &question.rows->rows, begin, (uint32_t)count, (uint32_t)width, out));
+  TUTTI_TRY_OUT(context, open_question(context, device, job, &purpose, weights, &selection, &question));
+  const struct cuda_rows rows = backend_cuda_rows_of(question.rows, span);
+  for (size_t begin = 0; begin < span.count; begin += CUDA_PREDICTED_ROWS) {
+    size_t count = span.count - begin < CUDA_PREDICTED_ROWS ? span.count - begin : CUDA_PREDICTED_ROWS;
+    TUTTI_TRY_OUT(context, predict_chunk(&question, &rows, begin, (uint32_t)count, (uint32_t)width, out));
   }
 out:
   close_question(&question);
+  if (status == TUTTI_ERROR_MEMORY && question.need > 0)
+    status = backend_cuda_prediction_full(context, span.count, question.need,
+                                          backend_cuda_arena_unused(&question.memory->device));
   return status;
 }
 
@@ -124,7 +127,8 @@ enum tutti_status backend_cuda_images_gradient(tutti_context *context, const str
   float *gradient = NULL;
   enum tutti_status status;
   *made = NULL;
-  TUTTI_TRY_OUT(context, open_question(context, device, job, &purpose, weights, job->train, &question));
+  const struct cuda_selection train = backend_cuda_whole(job->train);
+  TUTTI_TRY_OUT(context, open_question(context, device, job, &purpose, weights, &train, &question));
   batch.rows = question.rows->rows;
   const struct cpu_plan *plan = question.program.plan;
   batch.state = (struct stream_state *)(void *)(run->memory + question.program.state);

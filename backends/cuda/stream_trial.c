@@ -51,13 +51,10 @@ enum tutti_status backend_cuda_trial_lower(tutti_context *context, struct stream
 /* --- memory --- */
 
 size_t backend_cuda_trial_need(const struct cuda_shelf *data, const struct stream_trial *trial) {
-  const tutti_split *train = trial->job.train, *validation = trial->job.validation;
-  size_t need = trial->program.bytes + 4096;
-  if (!backend_cuda_rows_have(data, train, true))
-    need += backend_cuda_split_bytes(train, true);
-  if (rows_in(validation) > 0 && !backend_cuda_rows_have(data, validation, true))
-    need += backend_cuda_split_bytes(validation, true);
-  return need;
+  const struct cuda_selection train = backend_cuda_whole(trial->job.train),
+                              validation = backend_cuda_whole(trial->job.validation);
+  return trial->program.bytes + 4096 + backend_cuda_rows_missing(data, &train) +
+         backend_cuda_rows_missing(data, &validation);
 }
 
 /* The host's part: bytes from its beginning. */
@@ -79,13 +76,14 @@ static struct staging staging_of(const struct stream_trial *trial) {
 
 static enum tutti_status take_memory(tutti_context *context, struct stream_memory *memory, cudaStream_t stream,
                                      struct stream_trial *trial) {
-  const tutti_split *validation = trial->job.validation;
+  const struct cuda_selection train = backend_cuda_whole(trial->job.train),
+                              validation = backend_cuda_whole(trial->job.validation);
   struct staging s = staging_of(trial);
-  TUTTI_TRY(context, backend_cuda_rows_use(context, &memory->data, &memory->device, trial->job.train, true, stream,
-                                           &trial->train_rows));
+  TUTTI_TRY(context,
+            backend_cuda_rows_use(context, &memory->data, &memory->device, &train, stream, &trial->train_rows));
   trial->train.rows = trial->train_rows->rows;
-  if (rows_in(validation) > 0) {
-    TUTTI_TRY(context, backend_cuda_rows_use(context, &memory->data, &memory->device, validation, true, stream,
+  if (validation.span.count > 0) {
+    TUTTI_TRY(context, backend_cuda_rows_use(context, &memory->data, &memory->device, &validation, stream,
                                              &trial->validation_rows));
     trial->validation.rows = trial->validation_rows->rows;
   }

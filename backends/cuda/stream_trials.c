@@ -20,6 +20,7 @@ struct stream_trials {
   struct stream_memory memory;
   struct stream_lane lanes[STREAM_LANES], question;
   struct stream_trial *waiting; /* for memory; NULL: nobody */
+  struct cuda_held *leaving[2]; /* rows of one that has ended, which its predictions may be about */
   bool room;                    /* some memory was given back since it began to wait */
   bool asks;                    /* the queue may have more */
   double asked;                 /* the clock when it was asked last */
@@ -32,10 +33,6 @@ size_t backend_cuda_stream_capacity(void) { return STREAM_LANES; }
 
 struct stream_memory *backend_cuda_stream_memory(struct stream_trials *pool) {
   return &pool->memory;
-}
-
-struct stream_lane *backend_cuda_stream_question_lane(struct stream_trials *pool) {
-  return &pool->question;
 }
 
 /* --- lanes --- */
@@ -74,25 +71,33 @@ static void look_at_device(struct stream_trials *pool, const char *text) {
     (void)snprintf(pool->lost, sizeof pool->lost, "%s", text);
 }
 
+static bool leave_rows(struct stream_trials *pool) {
+  bool some = pool->leaving[0] || pool->leaving[1];
+  for (size_t i = 0; i < 2; i++) {
+    backend_cuda_rows_leave(&pool->memory.data, &pool->memory.device, pool->leaving[i]);
+    pool->leaving[i] = NULL;
+  }
+  return some;
+}
+
 /* It has ended. Its memory is there for what the caller asks meanwhile; its rows stay, as these questions may be
-   about them. */
+   about them, unless they want that memory, too. */
 static void dismiss(struct stream_trials *pool, struct stream_trial *trial) {
-  struct cuda_held *const rows[] = {trial->train_rows, trial->validation_rows};
+  pool->leaving[0] = trial->train_rows;
+  pool->leaving[1] = trial->validation_rows;
   trial->train_rows = trial->validation_rows = NULL;
   backend_cuda_trial_unload(&pool->memory, trial);
   pool->queue->done(pool->queue->argument, trial->number);
-  for (size_t i = 0; i < 2; i++)
-    backend_cuda_rows_leave(&pool->memory.data, &pool->memory.device, rows[i]);
+  (void)leave_rows(pool);
   backend_cuda_trial_destroy(trial);
   pool->asks = pool->room = true;
 }
 
-/* It cannot begin, or go on: the context's error is its failure. */
+/* The context's error is its failure. */
 static void fail_by_error(struct stream_trials *pool, struct stream_trial *trial) {
   backend_cuda_trial_fail(trial, tutti_error_message(pool->context));
   tutti_error_clear(pool->context);
   look_at_device(pool, trial->outcome->failure);
-  dismiss(pool, trial);
 }
 
 /* The next job of the queue; NULL: it has none. */
@@ -126,14 +131,10 @@ static enum tutti_status load(struct stream_trials *pool, struct stream_lane *la
 /* No memory, although nothing is at work. */
 static void give_up(struct stream_trials *pool, struct stream_trial *trial) {
   char text[256];
-  size_t room = 0, total = 0;
   tutti_error_clear(pool->context);
   backend_cuda_arena_release(&pool->memory.device); /* all of it is free */
-  (void)cudaMemGetInfo(&room, &total);
-  (void)snprintf(text, sizeof text,
-                 "out of memory on the device: the network and its rows need %zu MiB, and %zu of %zu MiB are free; "
-                 "lower batch_size, or take backend cpu",
-                 (backend_cuda_trial_need(&pool->memory.data, trial) >> 20) + 1, room >> 20, total >> 20);
+  backend_cuda_say_full(text, sizeof text, "the network and its rows",
+                        backend_cuda_trial_need(&pool->memory.data, trial), 0, "lower batch_size, or take backend cpu");
   backend_cuda_trial_fail(trial, text);
   look_at_device(pool, text);
   dismiss(pool, trial);
@@ -157,21 +158,27 @@ static void begin_on_lane(struct stream_trials *pool, struct stream_lane *lane, 
     give_up(pool, trial);
   } else {
     fail_by_error(pool, trial);
+    dismiss(pool, trial);
   }
 }
 
-/* Is a lane free whose libraries have their memory? */
-static bool has_open_lane(const struct stream_trials *pool) {
+/* A lane that is free, and whose libraries have their memory; NULL: there is none. */
+static struct stream_lane *find_open_lane(struct stream_trials *pool) {
   for (size_t i = 0; i < STREAM_LANES; i++)
     if (!pool->lanes[i].trial && pool->lanes[i].library)
-      return true;
-  return false;
+      return &pool->lanes[i];
+  return NULL;
+}
+
+struct stream_lane *backend_cuda_stream_question_lane(struct stream_trials *pool) {
+  struct stream_lane *open = find_open_lane(pool);
+  return open ? open : &pool->question;
 }
 
 /* Something for a free lane. */
 static enum tutti_status fill(struct stream_trials *pool, struct stream_lane *lane) {
   struct stream_trial *trial = pool->waiting;
-  if (trial && (!pool->room || (!lane->library && has_open_lane(pool))))
+  if (trial && (!pool->room || (!lane->library && find_open_lane(pool))))
     return TUTTI_OK;
   pool->waiting = NULL;
   if (trial) {
@@ -180,16 +187,21 @@ static enum tutti_status fill(struct stream_trials *pool, struct stream_lane *la
   }
   if (pool->asks)
     TUTTI_TRY(pool->context, take_next(pool, &trial));
-  if (trial && pool->how->check && pool->how->check(pool->how->self, pool->context, &trial->job) != TUTTI_OK)
+  if (trial && pool->how->check && pool->how->check(pool->how->self, pool->context, &trial->job) != TUTTI_OK) {
     fail_by_error(pool, trial);
-  else if (trial)
+    dismiss(pool, trial);
+  } else if (trial) {
     begin_on_lane(pool, lane, trial);
+  }
   return TUTTI_OK;
 }
 
-/* Look after a lane that has a trial; *busy: its stream has work. */
-static enum tutti_status attend_lane(struct stream_trials *pool, struct stream_lane *lane, bool *busy) {
+/* Go on with the trial of a lane, unless its stream has work (*busy), or it has ended. */
+static enum tutti_status advance(struct stream_trials *pool, struct stream_lane *lane, bool *busy) {
   struct stream_trial *trial = lane->trial;
+  *busy = false;
+  if (trial->phase == STREAM_ENDED)
+    return TUTTI_OK;
   cudaError_t error = cudaStreamQuery(lane->stream);
   enum tutti_status status;
   *busy = error == cudaErrorNotReady;
@@ -200,17 +212,54 @@ static enum tutti_status attend_lane(struct stream_trials *pool, struct stream_l
                         cudaGetErrorString(error), (int)error);
   else
     status = backend_cuda_trial_go_on(trial);
-  if (status == TUTTI_ERROR_CANCELLED)
+  if (status == TUTTI_OK || status == TUTTI_ERROR_CANCELLED)
     return status;
-  if (status == TUTTI_OK && trial->phase != STREAM_ENDED)
-    return TUTTI_OK;
-  lane->trial = NULL;
-  if (status == TUTTI_OK) {
-    dismiss(pool, trial);
-    return TUTTI_OK;
-  }
   backend_cuda_lane_close(lane); /* a stream that failed stays so */
   fail_by_error(pool, trial);
+  return TUTTI_OK;
+}
+
+/* Look after a lane that has a trial. */
+static enum tutti_status attend_lane(struct stream_trials *pool, struct stream_lane *lane, bool *busy) {
+  struct stream_trial *trial = lane->trial;
+  TUTTI_TRY(pool->context, advance(pool, lane, busy));
+  if (trial->phase != STREAM_ENDED)
+    return TUTTI_OK;
+  lane->trial = NULL;
+  dismiss(pool, trial);
+  return TUTTI_OK;
+}
+
+static enum tutti_status cancelled(const struct stream_trials *pool) {
+  const struct stream_trial *first = first_trial(pool);
+  return TUTTI_FAIL(pool->context, TUTTI_ERROR_CANCELLED, "training was cancelled in epoch %u",
+                    first ? first->epoch.epoch : 1);
+}
+
+static void pause_shortly(void) {
+  const struct timespec pause = {.tv_nsec = 20 * 1000};
+  (void)nanosleep(&pause, NULL);
+}
+
+/* One of those that have ended leaves later, when it is attended to. */
+enum tutti_status backend_cuda_images_wait_for_memory(struct stream_trials *pool, bool *some) {
+  *some = leave_rows(pool);
+  for (bool waits = true; waits && !*some && !pool->lost[0]; pause_shortly()) {
+    waits = false;
+    if (tutti_cancelled(pool->context))
+      return cancelled(pool);
+    for (size_t i = 0; i < STREAM_LANES; i++) {
+      struct stream_trial *trial = pool->lanes[i].trial;
+      bool busy;
+      if (!trial || !trial->memory)
+        continue;
+      TUTTI_TRY(pool->context, advance(pool, &pool->lanes[i], &busy));
+      if (trial->phase == STREAM_ENDED)
+        backend_cuda_trial_unload(&pool->memory, trial);
+      *some = *some || trial->phase == STREAM_ENDED;
+      waits = true;
+    }
+  }
   return TUTTI_OK;
 }
 
@@ -224,7 +273,8 @@ static enum tutti_status lose_all(struct stream_trials *pool) {
       struct stream_trial *at_work = pool->lanes[i].trial;
       backend_cuda_lane_close(&pool->lanes[i]);
       pool->lanes[i].trial = NULL;
-      backend_cuda_trial_fail(at_work, pool->lost);
+      if (at_work->phase != STREAM_ENDED)
+        backend_cuda_trial_fail(at_work, pool->lost);
       dismiss(pool, at_work);
     }
   if (pool->how->ends_process)
@@ -242,14 +292,10 @@ static enum tutti_status lose_all(struct stream_trials *pool) {
 
 static enum tutti_status attend(struct stream_trials *pool) {
   static const double ask_again = 0.01; /* seconds, for a queue that gets jobs though none has ended */
-  const struct timespec pause = {.tv_nsec = 20 * 1000};
   for (;;) {
     bool idle = true;
-    if (tutti_cancelled(pool->context)) {
-      const struct stream_trial *first = first_trial(pool);
-      return TUTTI_FAIL(pool->context, TUTTI_ERROR_CANCELLED, "training was cancelled in epoch %u",
-                        first ? first->epoch.epoch : 1);
-    }
+    if (tutti_cancelled(pool->context))
+      return cancelled(pool);
     pool->asks = pool->asks || tutti_clock() - pool->asked > ask_again;
     for (size_t i = 0; i < STREAM_LANES && !pool->lost[0]; i++) {
       struct stream_lane *lane = &pool->lanes[i];
@@ -265,7 +311,7 @@ static enum tutti_status attend(struct stream_trials *pool) {
     if (!first_trial(pool) && !pool->waiting && !pool->asks)
       return TUTTI_OK;
     if (idle)
-      (void)nanosleep(&pause, NULL);
+      pause_shortly();
   }
 }
 

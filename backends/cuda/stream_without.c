@@ -37,7 +37,14 @@ enum tutti_status backend_cuda_images_need(tutti_context *context, const struct 
 
 enum tutti_status backend_cuda_images_predict(tutti_context *context, const struct cuda_device *device,
                                               const struct tutti_job *job, const tutti_tensors *weights,
-                                              const tutti_split *split, float *out, float *epistemic) {
-  (void)device, (void)job, (void)weights, (void)split, (void)out, (void)epistemic;
+                                              const tutti_split *split, struct cuda_span span, float *out,
+                                              float *epistemic) {
+  (void)device, (void)job, (void)weights, (void)split, (void)span, (void)out, (void)epistemic;
   return absent(context);
+}
+
+enum tutti_status backend_cuda_images_wait_for_memory(struct stream_trials *trials, bool *some) {
+  (void)trials;
+  *some = false;
+  return TUTTI_OK;
 }

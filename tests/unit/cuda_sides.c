@@ -217,3 +217,80 @@ void coming_release(struct coming *coming) {
   }
   memset(coming, 0, sizeof *coming);
 }
+
+/* --- predictions that find little memory --- */
+
+static struct {
+  const tutti_split *many;
+  float *in_parts;
+  const tutti_tensors *weights;
+  size_t first;                       /* that was done */
+  size_t epochs_before, epochs_after; /* of the one that trains meanwhile */
+} asked;
+
+static void ask_many(struct coming *coming, size_t number) {
+  if (coming->done > 1)
+    return;
+  asked.first = number;
+  OK(tutti_backend_predict(context, cuda.backend, &coming->jobs[number], coming->outcomes[number].weights, asked.many,
+                           asked.in_parts));
+}
+
+void coming_require_parts(struct coming *coming, const char *memory, const tutti_split *many) {
+  const size_t size = tutti_split_rows(many) * tutti_predictions_width(task.kind, task.outputs) * sizeof(float);
+  float *in_parts = calloc(1, size), *at_once = calloc(1, size);
+  asked.many = many;
+  asked.in_parts = in_parts;
+  coming->each = ask_many;
+  emulate("TUTTI_EMULATED_MEMORY", memory);
+  OK(coming_train(coming));
+  emulate("TUTTI_EMULATED_MEMORY", NULL);
+  const struct tutti_job *job = &coming->jobs[asked.first];
+  const tutti_tensors *weights = coming->outcomes[asked.first].weights;
+  OK(tutti_backend_predict(context, cuda.backend, job, weights, many, at_once));
+  assert_memory_equal(in_parts, at_once, size);
+  memset(in_parts, 0, size);
+  emulate("TUTTI_EMULATED_MEMORY", memory);
+  OK(tutti_backend_predict(context, cuda.backend, job, weights, many, in_parts));
+  emulate("TUTTI_EMULATED_MEMORY", NULL);
+  assert_memory_equal(in_parts, at_once, size);
+  free(in_parts);
+  free(at_once);
+}
+
+static void ask_large(struct coming *coming, size_t number) {
+  float out[COMING_NUMBERS];
+  if (number != 0)
+    return;
+  asked.epochs_before = coming->sides[1].epochs;
+  OK(tutti_backend_predict(context, cuda.backend, &coming->jobs[1], asked.weights, validation, out));
+  asked.epochs_after = coming->sides[1].epochs;
+  assert_int_equal(coming->done, 1);
+}
+
+void coming_require_wait(struct coming *coming, const char *memory, const tutti_tensors *weights) {
+  size_t epochs = (size_t)((const struct cpu_config *)coming->jobs[1].config)->epochs;
+  asked.weights = weights;
+  coming->each = ask_large;
+  emulate("TUTTI_EMULATED_MEMORY", memory);
+  OK(coming_train(coming));
+  emulate("TUTTI_EMULATED_MEMORY", NULL);
+  assert_in_range(asked.epochs_before, 0, epochs - 2);
+  assert_in_range(asked.epochs_after, epochs - 1, epochs); /* the last is told with the end */
+  for (size_t i = 0; i < 2; i++)
+    if (coming->outcomes[i].state != TUTTI_STATE_FINISHED)
+      fail_msg("job %zu: %s", i, coming->outcomes[i].failure);
+}
+
+void require_no_memory_to_predict(const struct tutti_job *job, const tutti_tensors *weights) {
+  float out[COMING_NUMBERS];
+  char text[128];
+  emulate("TUTTI_EMULATED_MEMORY", "1");
+  enum tutti_status status = tutti_backend_predict(context, cuda.backend, job, weights, validation, out);
+  emulate("TUTTI_EMULATED_MEMORY", NULL);
+  assert_int_equal(status, TUTTI_ERROR_MEMORY);
+  (void)snprintf(text, sizeof text, "out of memory on the device: predictions of %zu rows at once need ",
+                 tutti_split_rows(validation));
+  must_fail(status, text);
+  must_fail(status, " MiB, and 1 of 1 MiB are free; take backend cpu");
+}

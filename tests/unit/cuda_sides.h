@@ -85,4 +85,13 @@ enum tutti_status coming_train(struct coming *coming);
 void coming_require_alone(struct coming *coming);
 void coming_release(struct coming *coming);
 
+/* Train them on a device of so many MiB. The first that is done predicts a split there, while the others train and
+   again when they do not: these predictions have the bits that they have on a device with more memory. */
+void coming_require_parts(struct coming *coming, const char *memory, const tutti_split *many);
+/* Train two of them. When the first is done, which is at once, a network like the second, with these weights, is asked
+   for predictions: they find memory only when the second has come to its last epoch. */
+void coming_require_wait(struct coming *coming, const char *memory, const tutti_tensors *weights);
+/* A job whose predictions of the validation rows find no memory on a device of 1 MiB says so, with need and limit. */
+void require_no_memory_to_predict(const struct tutti_job *job, const tutti_tensors *weights);
+
 #endif

@@ -616,6 +616,36 @@ static void test_stream_taken_memory(void **state) {
   coming_release(&coming);
 }
 
+/* Predictions of more rows than the device has memory for go in parts, with the bits of all rows at once. */
+static void test_stream_predictions_in_parts(void **state) {
+  (void)state;
+  needs_emulation();
+  tutti_split *many = make_split("many", 3000, 2, 0);
+  for (size_t i = 0; i < 3; i++) {
+    configure(i == 0 ? "epochs=1 batch_size=16" : "epochs=3 batch_size=16");
+    coming_add(&coming, job_of(&cuda, hand_made(3), i));
+  }
+  coming_require_parts(&coming, "11", many);
+  coming_release(&coming);
+  tutti_split_destroy(many);
+}
+
+/* Where not even the fewest rows find memory, they wait for trainings to end; where none is left, they fail. */
+static void test_stream_predictions_wait(void **state) {
+  (void)state;
+  needs_emulation();
+  configure("epochs=1 batch_size=0");
+  coming_add(&coming, job_of(&cuda, hand_made(3), 0));
+  configure("epochs=12 batch_size=0");
+  coming_add(&coming, job_of(&cuda, hand_made(600), 1));
+  configure("epochs=1");
+  struct tutti_outcome like_second = train_side(&cpu, coming.jobs[1].network, 1);
+  coming_require_wait(&coming, "42", like_second.weights);
+  require_no_memory_to_predict(&coming.jobs[1], like_second.weights);
+  tutti_tensors_destroy(like_second.weights);
+  coming_release(&coming);
+}
+
 /* A kernel that fails fails its trial with the runtime's words. */
 static void test_stream_broken_kernel(void **state) {
   struct tutti_outcome together[2] = {{.size = sizeof together[0]}, {.size = sizeof together[0]}};
@@ -681,6 +711,8 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_stream_waits, begin, end),
       cmocka_unit_test_setup_teardown(test_stream_library_memory, begin, end),
       cmocka_unit_test_setup_teardown(test_stream_taken_memory, begin, end),
+      cmocka_unit_test_setup_teardown(test_stream_predictions_in_parts, begin, end),
+      cmocka_unit_test_setup_teardown(test_stream_predictions_wait, begin, end),
       cmocka_unit_test_setup_teardown(test_stream_broken_kernel, begin, end),
       cmocka_unit_test_setup_teardown(test_stream_refused, begin, end),
       cmocka_unit_test_setup_teardown(test_stream_lost, begin, end), /* the last: this process has no device then */
