@@ -40,13 +40,23 @@ static bool waits_for_kernels(void) {
   return text && *text && strcmp(text, "0") != 0;
 }
 
+/* It may be there, and hidden. */
+static void say_no_device(char *why, size_t why_size) {
+  const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+  if (visible)
+    (void)snprintf(why, why_size, "no CUDA device: CUDA_VISIBLE_DEVICES, which executor.devices sets, is \"%s\"",
+                   visible);
+  else
+    (void)snprintf(why, why_size, "no CUDA device");
+}
+
 bool backend_cuda_available(char *why, size_t why_size) {
   int count = 0, major = 0;
   cudaError_t error = cudaGetDeviceCount(&count);
   if (error == cudaErrorInsufficientDriver) {
     (void)snprintf(why, why_size, "no CUDA driver, or one that is too old: %s", cudaGetErrorString(error));
   } else if (error == cudaErrorNoDevice || (error == cudaSuccess && count == 0)) {
-    (void)snprintf(why, why_size, "no CUDA device");
+    say_no_device(why, why_size);
   } else if (error != cudaSuccess) {
     (void)snprintf(why, why_size, "CUDA: %s", cudaGetErrorString(error));
   } else if (cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0) != cudaSuccess || major < OLDEST) {

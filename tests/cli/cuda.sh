@@ -79,6 +79,9 @@ if ! on_device; then
     expect_error
     expect_err "no CUDA d"
   done
+  tutti run "$recipe" "${small[@]}" --set backend.plugin=cuda --set executor.devices=0,7 --workers 2 --out none
+  expect_error
+  expect_err 'no CUDA device: CUDA_VISIBLE_DEVICES, which executor.devices sets, is "7"'
   TUTTI_EMULATED_MAJOR=7 tutti run "$recipe" "${small[@]}" --set backend.plugin=cuda --out none
   expect_error
   expect_err "compute capability 7.x, and 8.0 or later is needed"
