@@ -105,25 +105,27 @@ int end_result(struct result_file *file);
 /* May the program use colours and redraw lines on stderr (or stdout)? */
 bool is_terminal(FILE *file);
 
-/* --- showing JSON results to people (show.c) --- */
+/* --- showing JSON results to people --- */
 
 /* "12.000", "0.031420", "1.2000e-07": five significant digits; "-" where there is no number. */
 const char *show_number(double value, char buffer[32]);
-void show_summary(const json_t *summary, FILE *out);
 /* The columns of a table (tutti_run_profile), and warnings; nothing of images. */
 void show_profile(const json_t *profile, FILE *out);
+/* The result of a run, and parts of it (show_summary.c). */
+void show_summary(const json_t *summary, FILE *out);
+void show_data(const json_t *data, FILE *out);
+void show_trials(const json_t *trials, FILE *out);
+void show_best(const json_t *best, const char *loss, FILE *out);
 void show_values(const json_t *values, const char *loss, FILE *out); /* of an ensemble without predictions */
 void show_ensemble(const json_t *ensemble, FILE *out);
 void show_pools(const json_t *pools, FILE *out); /* the runs of which a pool is made; NULL: it is one run */
-/* The tables of each split of an evaluation: reliability, classes. */
-void show_tables(const json_t *evaluation, FILE *out);
+/* The metrics of an evaluation, and the tables of each of its splits: reliability, classes (show_metrics.c). */
 void show_evaluation(const json_t *evaluation, FILE *out);
-/* Two lines of a summary: its data, its trials. */
-void show_data(const json_t *data, FILE *out);
-void show_trials(const json_t *trials, FILE *out);
+void show_tables(const json_t *evaluation, FILE *out);
 /* The rest of the summary of a fit (show_fit.c). */
 void show_fit(const json_t *summary, FILE *out);
-void show_watched(const json_t *status, FILE *out); /* what of a status changes while the run is at work */
+/* Where a run stands (show_status.c). */
+void show_watched(const json_t *status, FILE *out); /* what of it changes while the run is at work */
 void show_status(const json_t *status, size_t trials, FILE *out);
 /* The state of an ablation, of tutti_ablation_status (show_ablation.c). */
 void show_ablation(const json_t *status, FILE *out);

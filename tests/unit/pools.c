@@ -1,6 +1,10 @@
 /* pools.c - pools of models for tests of evaluation and selection. */
 #include "pools.h"
 
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
 #include <math.h>
 #include <stdlib.h>
 #include <tutti/metrics.h>
@@ -65,4 +69,19 @@ void pools_random_values(struct pools_models *models, struct tutti_random *rando
     models->values[2 * i + 1] = (float)exp(tutti_random_normal(random));
   }
   pools_make(models, TUTTI_TASK_REGRESSION, count, rows, outputs);
+}
+
+tutti_ensemble *pools_equal_members(tutti_context *context, const struct pools_models *models) {
+  tutti_ensemble *ensemble;
+  assert_int_equal(tutti_ensemble_create(context, &ensemble), TUTTI_OK);
+  for (size_t k = 0; k < models->pool.models; k++)
+    assert_int_equal(tutti_ensemble_add(context, ensemble, models->trials[k], 1), TUTTI_OK);
+  return ensemble;
+}
+
+double pools_value(const tutti_evaluation *evaluation, const char *name) {
+  const struct tutti_metric *metric = tutti_evaluation_find(evaluation, name);
+  if (!metric)
+    fail_msg("no metric \"%s\"", name);
+  return metric->value;
 }

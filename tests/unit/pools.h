@@ -2,6 +2,7 @@
 #ifndef POOLS_H
 #define POOLS_H
 
+#include <tutti/evaluate.h>
 #include <tutti/host.h>
 #include <tutti/random.h>
 
@@ -27,5 +28,8 @@ void pools_random_classes(struct pools_models *models, struct tutti_random *rand
                           size_t classes, double sharpness);
 void pools_random_values(struct pools_models *models, struct tutti_random *random, size_t count, size_t rows,
                          size_t outputs);
+/* An ensemble of all models with equal weights; the value of a metric that has to be there. */
+tutti_ensemble *pools_equal_members(tutti_context *context, const struct pools_models *models);
+double pools_value(const tutti_evaluation *evaluation, const char *name);
 
 #endif

@@ -25,21 +25,6 @@ static int teardown(void **state) {
   return 0;
 }
 
-static tutti_ensemble *equal_members(const struct pools_models *models) {
-  tutti_ensemble *ensemble;
-  assert_int_equal(tutti_ensemble_create(context, &ensemble), TUTTI_OK);
-  for (size_t k = 0; k < models->pool.models; k++)
-    assert_int_equal(tutti_ensemble_add(context, ensemble, models->trials[k], 1), TUTTI_OK);
-  return ensemble;
-}
-
-static double value_of(const tutti_evaluation *evaluation, const char *name) {
-  const struct tutti_metric *metric = tutti_evaluation_find(evaluation, name);
-  if (!metric)
-    fail_msg("no metric \"%s\"", name);
-  return metric->value;
-}
-
 /* --- out of distribution --- */
 
 static double entropy_of(const double *p, size_t classes) {
@@ -89,27 +74,27 @@ static void test_out_of_distribution(void **state) {
   tutti_random_init(&random, 8, "ood", 0);
   pools_random_classes(&in, &random, 3, 90, 4, 2.5);
   pools_random_classes(&out, &random, 3, 70, 4, 1);
-  tutti_ensemble *ensemble = equal_members(&in);
+  tutti_ensemble *ensemble = pools_equal_members(context, &in);
   assert_int_equal(tutti_evaluate_ood(context, &in.pool, &out.pool, ensemble, &got), TUTTI_OK);
   for (int d = 0; d < 3; d++)
-    assert_close(value_of(got, names[d]), pairs_in_order(&in, &out, d), 1e-12, 0);
-  assert_true(value_of(got, "auroc-entropy") > 0.6); /* they are less sharp */
+    assert_close(pools_value(got, names[d]), pairs_in_order(&in, &out, d), 1e-12, 0);
+  assert_true(pools_value(got, "auroc-entropy") > 0.6); /* they are less sharp */
   for (size_t r = 0; r < 70; r++) {
     doubts_of(&out, r, doubts);
     for (int d = 0; d < 3; d++)
       means[d] += doubts[d] / 70;
   }
-  assert_close(value_of(got, "entropy"), means[0], 1e-12, 0);
-  assert_close(value_of(got, "mutual-information"), means[1], 1e-12, 1e-14);
-  assert_close(value_of(got, "confidence"), 1 - means[2], 1e-12, 0);
+  assert_close(pools_value(got, "entropy"), means[0], 1e-12, 0);
+  assert_close(pools_value(got, "mutual-information"), means[1], 1e-12, 1e-14);
+  assert_close(pools_value(got, "confidence"), 1 - means[2], 1e-12, 0);
   tutti_evaluation_destroy(got);
   /* the same rows on both sides cannot be told apart; what is not known gives nothing known */
   assert_int_equal(tutti_evaluate_ood(context, &in.pool, &in.pool, ensemble, &got), TUTTI_OK);
-  assert_close(value_of(got, "auroc-entropy"), 0.5, 1e-12, 0);
+  assert_close(pools_value(got, "auroc-entropy"), 0.5, 1e-12, 0);
   tutti_evaluation_destroy(got);
   out.values[5] = NAN;
   assert_int_equal(tutti_evaluate_ood(context, &in.pool, &out.pool, ensemble, &got), TUTTI_OK);
-  assert_true(isnan(value_of(got, "auroc-entropy")));
+  assert_true(isnan(pools_value(got, "auroc-entropy")));
   tutti_evaluation_destroy(got);
   out.pool.rows = 0;
   assert_int_equal(tutti_evaluate_ood(context, &in.pool, &out.pool, ensemble, &got), TUTTI_ERROR_USAGE);

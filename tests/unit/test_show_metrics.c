@@ -1,10 +1,10 @@
-/* test_show.c - results for people: the table of metrics joins splits by the names of their metrics. */
+/* test_show_metrics.c - results for people: the table of metrics joins splits by the names of their metrics. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "program/show.c"
+#include "program/show_metrics.c"
 
 #include <cmocka.h> /* after what has a function fail */
 

@@ -1,0 +1,220 @@
+/* show_summary.c - the result of a run for people: data, trials, ensemble. */
+#include "program_impl.h"
+
+#include <string.h>
+
+void show_data(const json_t *data, FILE *out) {
+  const char *name;
+  json_t *rows;
+  bool first = true;
+  if (!json_is_object(data))
+    return;
+  (void)fprintf(out, "data        ");
+  long long folds = json_integer_value(json_object_get(data, "folds"));
+  json_object_foreach(json_object_get(data, "rows"), name, rows) {
+    if (folds > 0 && strcmp(name, "train") == 0) /* the same rows as for validation */
+      continue;
+    if (strchr(name, '-')) /* a shifted split has the rows of the clean one */
+      (void)fprintf(out, ", %s", name);
+    else
+      (void)fprintf(out, "%s%lld %s", first ? "" : ", ", (long long)json_integer_value(rows), name);
+    if (folds > 0 && strcmp(name, "validation") == 0)
+      (void)fprintf(out, " and training, by %lld folds", folds);
+    first = false;
+  }
+  (void)fprintf(out, "\n");
+}
+
+/* Numbers beside the loss: "            c10_test_e200 93.760, ..." */
+static void show_measures(const json_t *measures, FILE *out) {
+  const char *name, *between = "            ";
+  json_t *value;
+  char buffer[32];
+  json_object_foreach((json_t *)measures, name, value) {
+    (void)fprintf(out, "%s%s %s", between, name, show_number(json_number_value(value), buffer));
+    between = ", ";
+  }
+  if (json_object_size(measures) > 0)
+    (void)fprintf(out, "\n");
+}
+
+void show_best(const json_t *best, const char *loss, FILE *out) {
+  char buffer[32];
+  if (!json_is_object(best))
+    return;
+  (void)fprintf(out, "best        trial %lld, %s %s\n", (long long)json_integer_value(json_object_get(best, "trial")),
+                loss, show_number(number_of(best, "loss"), buffer));
+  char *candidate = json_dumps(json_object_get(best, "candidate"), JSON_REAL_PRECISION(6));
+  if (candidate)
+    (void)fprintf(out, "            %s\n", candidate);
+  free(candidate);
+  show_measures(json_object_get(best, "measures"), out);
+}
+
+/* "calibrator  temperature, on 120 calibration rows: nll 0.43 without it, 0.40 with it (5 folds)" */
+static void show_calibration(const json_t *calibration, FILE *out) {
+  const char *refused = json_string_value(json_object_get(calibration, "refused")), *key;
+  const char *note = json_string_value(json_object_get(calibration, "note"));
+  char before[32], after[32];
+  json_t *value;
+  if (!json_is_object(calibration))
+    return;
+  const long long rows = (long long)json_integer_value(json_object_get(calibration, "rows"));
+  (void)fprintf(out, "\ncalibrator  %s, on %lld %s %s", text_of(calibration, "calibrator"), rows,
+                text_of(calibration, "split"), tutti_plural((size_t)rows, "row", "rows"));
+  if (refused)
+    (void)fprintf(out, ": the ensemble stays as it is\n            %s", refused);
+  else if (json_object_get(calibration, "measure"))
+    (void)fprintf(out, ": %s %s without it, %s with it (%lld folds)", text_of(calibration, "measure"),
+                  show_number(number_of(calibration, "before"), before),
+                  show_number(number_of(calibration, "after"), after),
+                  (long long)json_integer_value(json_object_get(calibration, "folds")));
+  json_object_foreach(json_object_get(calibration, "fit"), key, value) {
+    if (json_is_number(value))
+      (void)fprintf(out, "\n            %s %s", key, show_number(json_number_value(value), before));
+  }
+  if (note)
+    (void)fprintf(out, "\n            %s", note);
+  (void)fprintf(out, "\n");
+}
+
+void show_ensemble(const json_t *ensemble, FILE *out) {
+  size_t index;
+  json_t *member, *trace = json_object_get(ensemble, "trace");
+  char buffer[32];
+  if (!json_is_object(ensemble))
+    return;
+  (void)fprintf(out, "\nEnsemble of %zu, chosen by %s (%s)\n\n  %8s  %8s  %s\n",
+                json_array_size(json_object_get(ensemble, "members")), text_of(ensemble, "selector"),
+                text_of(ensemble, "loss"), "trial", "weight", "why");
+  json_array_foreach(json_object_get(ensemble, "members"), index, member) {
+    const char *why = "";
+    json_int_t trial = json_integer_value(json_object_get(member, "trial"));
+    for (size_t i = json_array_size(trace); i-- > 0;)
+      if (json_integer_value(json_object_get(json_array_get(trace, i), "trial")) == trial)
+        why = text_of(json_array_get(trace, i), "note");
+    (void)fprintf(out, "  %8lld  %8s  ", (long long)trial, show_number(number_of(member, "weight"), buffer));
+    if (json_object_get(member, "pool"))
+      (void)fprintf(out,
+                    "trial %lld of run %lld: ", (long long)json_integer_value(json_object_get(member, "pool_trial")),
+                    (long long)json_integer_value(json_object_get(member, "pool")));
+    (void)fprintf(out, "%s\n", why);
+  }
+  show_calibration(json_object_get(ensemble, "calibration"), out);
+}
+
+void show_pools(const json_t *pools, FILE *out) {
+  size_t index;
+  const json_t *pool;
+  if (!pools)
+    return;
+  (void)fprintf(out, "\n  %4s  %8s  %8s  %-14s %-16s %-10s %s\n", "run", "trials", "members", "builder", "space",
+                "backend", "directory");
+  json_array_foreach(pools, index, pool) {
+    (void)fprintf(out, "  %4zu  %8lld  %8lld  %-14s %-16s %-10s %s\n", index + 1,
+                  (long long)json_integer_value(json_object_get(pool, "trials")),
+                  (long long)json_integer_value(json_object_get(pool, "members")), text_of(pool, "builder"),
+                  text_of(pool, "space"), text_of(pool, "backend"), text_of(pool, "run"));
+  }
+}
+
+/* The columns of a member's row, or of the row of means: its loss, then the measures that `named` has. */
+static void show_value_row(const json_t *row, const json_t *named, FILE *out) {
+  char buffer[32];
+  const char *name;
+  json_t *value;
+  (void)fprintf(out, " %12s", show_number(number_of(row, "loss"), buffer));
+  json_object_foreach((json_t *)named, name, value) {
+    int width = (int)strlen(name) > 12 ? (int)strlen(name) : 12;
+    (void)fprintf(out, " %*s", width, show_number(number_of(json_object_get(row, "measures"), name), buffer));
+  }
+}
+
+/* Members without predictions: what is known of each, their means, and what that leaves open. */
+void show_values(const json_t *values, const char *loss, FILE *out) {
+  const json_t *members = json_object_get(values, "members"), *mean = json_object_get(values, "mean"), *member;
+  const json_t *named = json_object_get(json_array_get(members, 0), "measures");
+  const char *name;
+  json_t *value;
+  size_t index;
+  if (!json_is_object(values))
+    return;
+  (void)fprintf(out, "\n  %8s %12s", "trial", loss);
+  json_object_foreach((json_t *)named, name, value) { (void)fprintf(out, " %12s", name); }
+  (void)fprintf(out, "\n");
+  json_array_foreach((json_t *)members, index, member) {
+    (void)fprintf(out, "  %8lld", (long long)json_integer_value(json_object_get(member, "trial")));
+    show_value_row(member, named, out);
+    (void)fprintf(out, "  %s\n", text_of(member, "architecture"));
+  }
+  (void)fprintf(out, "  %8s", "mean");
+  show_value_row(mean, named, out);
+  (void)fprintf(out, "\n\n%s\n", text_of(values, "note"));
+}
+
+void show_trials(const json_t *trials, FILE *out) {
+  const json_t *failure = json_object_get(trials, "failure");
+  long long done = (long long)json_integer_value(json_object_get(trials, "done")),
+            budget = (long long)json_integer_value(json_object_get(trials, "budget")),
+            failed = (long long)json_integer_value(json_object_get(trials, "failed"));
+  char of[32] = "", cut[48] = "";
+  if (budget > 0)
+    (void)snprintf(of, sizeof of, " of %lld", budget);
+  if (json_object_get(trials, "pruned"))
+    (void)snprintf(cut, sizeof cut, ", %lld pruned", (long long)json_integer_value(json_object_get(trials, "pruned")));
+  double time = number_of(trials, "time");
+  if (done == 0 && budget > 0)
+    (void)fprintf(out, "trials      %lld to train\n", budget);
+  else if (done == 0 && failed == 0 && time > 0)
+    (void)fprintf(out, "trials      as many as %g s allow\n", time);
+  else
+    (void)fprintf(out, "trials      %lld%s done, %lld failed%s\n", done, of, failed, cut);
+  if (json_is_object(failure))
+    (void)fprintf(out, "            trial %lld: %s\n", (long long)json_integer_value(json_object_get(failure, "trial")),
+                  text_of(failure, "text"));
+}
+
+/* The ensembles chosen for each shift: a line with the members, then the metrics of all side by side. */
+static void show_shifts(const json_t *shifts, FILE *out) {
+  size_t index, i;
+  json_t *shift, *member, *all = json_array();
+  if (json_array_size(shifts) > 0)
+    (void)fprintf(out, "\nChosen anew for each shift\n\n");
+  json_array_foreach(shifts, index, shift) {
+    (void)fprintf(out, "  on %-14s trials", text_of(shift, "split"));
+    json_array_foreach(json_object_get(json_object_get(shift, "ensemble"), "members"), i, member) {
+      (void)fprintf(out, " %lld", (long long)json_integer_value(json_object_get(member, "trial")));
+    }
+    (void)fprintf(out, "\n");
+    json_array_extend(all, json_object_get(shift, "evaluation"));
+  }
+  show_evaluation(all, out);
+  json_decref(all);
+}
+
+void show_summary(const json_t *summary, FILE *out) {
+  const json_t *plugins = json_object_get(summary, "plugins"), *trials = json_object_get(summary, "trials");
+  (void)fprintf(out, "run         %s (%s), seed %lld\n", text_of(summary, "run"), text_of(summary, "task"),
+                (long long)json_integer_value(json_object_get(summary, "seed")));
+  if (json_object_get(summary, "fit")) {
+    show_fit(summary, out);
+    return;
+  }
+  (void)fprintf(out, "plugins     builder %s, space %s, backend %s, selector %s", text_of(plugins, "builder"),
+                text_of(plugins, "space"), text_of(plugins, "backend"), text_of(plugins, "selector"));
+  const char *calibrator = json_string_value(json_object_get(plugins, "calibrator"));
+  if (calibrator && strcmp(calibrator, "none") != 0)
+    (void)fprintf(out, ", calibrator %s", calibrator);
+  (void)fprintf(out, "\n");
+  show_data(json_object_get(summary, "data"), out);
+  show_trials(trials, out);
+  show_best(json_object_get(summary, "best"), text_of(summary, "loss"), out);
+  show_pools(json_object_get(summary, "pools"), out);
+  if (json_object_get(summary, "no_ensemble"))
+    (void)fprintf(out, "ensemble    none: %s;\n            selectors such as top-m go by losses\n",
+                  text_of(summary, "no_ensemble"));
+  show_ensemble(json_object_get(summary, "ensemble"), out);
+  show_values(json_object_get(summary, "values"), text_of(summary, "loss"), out);
+  show_evaluation(json_object_get(summary, "evaluation"), out);
+  show_shifts(json_object_get(summary, "shifts"), out);
+}
