@@ -334,6 +334,8 @@ void races_forget(void) {
 
 /* --- what the compiler calls --- */
 
+/* Of the types that gcc has in mind: with any of its sanitizers it knows these functions itself. */
+
 /* Volatile memory is shared with the host. */
 static void hear(const void *at) {
   unsigned self;
@@ -356,21 +358,21 @@ static void tell(const void *at, const void *place) {
 #define CALLED __attribute__((visibility("hidden")))
 #define CALLER __builtin_return_address(0)
 #define ACCESS(bytes)                                                                                                  \
-  CALLED void __tsan_read##bytes(const void *at);                                                                      \
+  CALLED void __tsan_read##bytes(void *at);                                                                            \
   CALLED void __tsan_write##bytes(void *at);                                                                           \
-  CALLED void __tsan_unaligned_read##bytes(const void *at);                                                            \
+  CALLED void __tsan_unaligned_read##bytes(void *at);                                                                  \
   CALLED void __tsan_unaligned_write##bytes(void *at);                                                                 \
-  CALLED void __tsan_volatile_read##bytes(const void *at);                                                             \
+  CALLED void __tsan_volatile_read##bytes(void *at);                                                                   \
   CALLED void __tsan_volatile_write##bytes(void *at);                                                                  \
-  CALLED void __tsan_unaligned_volatile_read##bytes(const void *at);                                                   \
+  CALLED void __tsan_unaligned_volatile_read##bytes(void *at);                                                         \
   CALLED void __tsan_unaligned_volatile_write##bytes(void *at);                                                        \
-  void __tsan_read##bytes(const void *at) { note(at, bytes, false, CALLER); }                                          \
+  void __tsan_read##bytes(void *at) { note(at, bytes, false, CALLER); }                                                \
   void __tsan_write##bytes(void *at) { note(at, bytes, true, CALLER); }                                                \
-  void __tsan_unaligned_read##bytes(const void *at) { note(at, bytes, false, CALLER); }                                \
+  void __tsan_unaligned_read##bytes(void *at) { note(at, bytes, false, CALLER); }                                      \
   void __tsan_unaligned_write##bytes(void *at) { note(at, bytes, true, CALLER); }                                      \
-  void __tsan_volatile_read##bytes(const void *at) { hear(at); }                                                       \
+  void __tsan_volatile_read##bytes(void *at) { hear(at); }                                                             \
   void __tsan_volatile_write##bytes(void *at) { tell(at, CALLER); }                                                    \
-  void __tsan_unaligned_volatile_read##bytes(const void *at) { hear(at); }                                             \
+  void __tsan_unaligned_volatile_read##bytes(void *at) { hear(at); }                                                   \
   void __tsan_unaligned_volatile_write##bytes(void *at) { tell(at, CALLER); }
 
 ACCESS(1)
@@ -381,11 +383,11 @@ ACCESS(16)
 
 CALLED void __tsan_init(void);
 CALLED void __tsan_func_entry(void *caller);
-CALLED void __tsan_func_exit(void);
-CALLED void __tsan_read_range(const void *at, size_t bytes);
-CALLED void __tsan_write_range(void *at, size_t bytes);
+CALLED void __tsan_func_exit(void *caller);
+CALLED void __tsan_read_range(void *at, long bytes);
+CALLED void __tsan_write_range(void *at, long bytes);
 void __tsan_init(void) {}
 void __tsan_func_entry(void *caller) { (void)caller; }
-void __tsan_func_exit(void) {}
-void __tsan_read_range(const void *at, size_t bytes) { note(at, bytes, false, CALLER); }
-void __tsan_write_range(void *at, size_t bytes) { note(at, bytes, true, CALLER); }
+void __tsan_func_exit(void *caller) { (void)caller; }
+void __tsan_read_range(void *at, long bytes) { note(at, (size_t)bytes, false, CALLER); }
+void __tsan_write_range(void *at, long bytes) { note(at, (size_t)bytes, true, CALLER); }
