@@ -102,6 +102,25 @@ find_numpy() {
   [ -n "$python" ] || { echo "FAILED: this test needs NumPy (Debian: python3-numpy)"; exit 1; }
 }
 
+# From any.ini, of six trials, make small.ini: with such a seed, $seed, of the run and of its split, if it has one, that the
+# ensemble of twelve trials has an old model as a new member. The run of twelve is left in the folder long.
+find_seed_for_old_member() {
+  for seed in 1 2 3 4 5 6 7 8 9 10 none; do
+    sed "s/seed = .*/seed = $seed/" any.ini >small.ini
+    rm -rf long
+    tutti run small.ini --quiet --out long --set run.budget=12
+    expect_code 0
+    tutti curve long --budgets 6,12 --json
+    "$python" - <<'PY' && break
+import json, sys
+short, long = ({m["trial"] for m in point["ensemble"]} for point in json.load(open("out")))
+sys.exit(not {trial for trial in long - short if trial < 6})
+PY
+  done
+  checks=$((checks + 1))
+  [ "$seed" != none ] || complain "expected a seed with which a longer run takes an old model in"
+}
+
 finish() {
   [ "$failures" -eq 0 ] || { echo "$failures of $checks checks failed"; exit 1; }
   echo "$checks checks passed"

@@ -74,20 +74,7 @@ torment() {
 }
 
 regression_recipe | sed 's/^plugin = forward/plugin = forward-diverse/' >any.ini
-for seed in 1 2 3 4 5 6 7 8 9 10 none; do
-  sed "s/^seed = .*/seed = $seed/" any.ini >small.ini
-  rm -rf long
-  tutti run small.ini --quiet --out long --set run.budget=12
-  expect_code 0
-  tutti curve long --budgets 6,12 --json
-  "$python" - <<'PY' && break
-import json, sys
-short, long = ({m["trial"] for m in point["ensemble"]} for point in json.load(open("out")))
-sys.exit(not {trial for trial in long - short if trial < 6})
-PY
-done
-checks=$((checks + 1))
-[ "$seed" != none ] || complain "expected a seed with which a longer run takes an old model in"
+find_seed_for_old_member
 tutti run small.ini --quiet --out short
 expect_code 0
 tutti run small.ini --quiet --out thin --set run.weights_of=members
