@@ -22,7 +22,8 @@ static const struct tutti_param csv_params[] = {
     TUTTI_CHOICE(
         struct reading_csv_options, delimiter, "auto", reading_csv_delimiters,
         "What separates cells; auto: comma, semicolon, tab or |, whichever the first line has most of, or what a "
-        "first line sep=; says."),
+        "first line sep=; says; space or blanks if it has none of them and all lines are as many words, with numbers "
+        "among them. blanks: any number of blanks and tabs; those before and behind a row are none."),
     TUTTI_CHOICE(
         struct reading_csv_options, decimal, "auto", reading_csv_decimals,
         "How numbers are written: with a point, as in 1,234.5, or a comma, as in 1.234,5; blanks and apostrophes "

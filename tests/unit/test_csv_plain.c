@@ -1,6 +1,7 @@
 /* test_csv_plain.c - rows that are read as they stand have the cells, lines and errors that libcsv gives them: texts of
    all kinds are read both ways, strictly and as far as they can be. */
 #include "plugins/shared/reading/csv_file.h"
+#include "plugins/shared/reading/csv_table.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -95,11 +96,11 @@ static enum tutti_status take_plain(void *argument, const struct csv_plain *row)
   return TUTTI_OK;
 }
 
-static struct trace read_file(bool plain, bool tolerant) {
+static struct trace read_file(int delimiter, bool plain, bool tolerant) {
   struct trace trace = {.columns = 0};
   struct csv_taker taker = {
       .take = tolerant ? take : take_strictly, .leave_out = tolerant ? leave_out : NULL, .argument = &trace};
-  const struct csv_layout layout = {0, 0};
+  const struct csv_layout layout = {delimiter, 0};
   if (plain) {
     taker.columns = columns_of;
     taker.expect = expect_rows;
@@ -123,11 +124,11 @@ static void write_file(const char *text, size_t length) {
 }
 
 /* The rows that were read as they stand. */
-static size_t check(const char *text, size_t length) {
+static size_t check(int delimiter, const char *text, size_t length) {
   size_t plain = 0;
   write_file(text, length);
   for (int tolerant = 0; tolerant < 2; tolerant++) {
-    struct trace one = read_file(false, tolerant), other = read_file(true, tolerant);
+    struct trace one = read_file(delimiter, false, tolerant), other = read_file(delimiter, true, tolerant);
     if (one.length != other.length || memcmp(one.text, other.text, one.length) != 0)
       fail_msg("of the text\n%.*s\nlibcsv makes\n%s\nand the other way\n%s", (int)(length < 2000 ? length : 2000), text,
                one.text, other.text);
@@ -165,7 +166,8 @@ static void texts_of_all_kinds(void **state) {
   char text[4096];
   (void)state;
   for (int i = 0; i < 6000; i++)
-    (void)check(text, draw(&random, COUNT(wild), wild, below(&random, 60), text));
+    (void)check(i % 3 ? READING_DELIMITER_COMMA : READING_DELIMITER_BLANKS, text,
+                draw(&random, COUNT(wild), wild, below(&random, 60), text));
 }
 
 /* Such as tables are: most rows are easy. */
@@ -212,15 +214,47 @@ static void texts_like_tables(void **state) {
       length += (size_t)sprintf(text + length, "%s", line_end);
     }
     length -= below(&random, 4) == 0 ? strlen(line_end) : 0;
-    plain += check(text, length);
+    plain += check(READING_DELIMITER_COMMA, text, length);
   }
   assert_true(plain > 100000);
+}
+
+/* Runs of blanks and tabs between the cells and around the rows: one delimiter between cells, none around rows. */
+static void texts_between_blanks(void **state) {
+  static const char *const cells[] = {"1", "-2.5", "?", "1e-7", "red", "\"light blue\"", "\"\"", "12345678.25", "0012"};
+  static const char *const gaps[] = {" ", "  ", "\t", " \t ", "      "}, *const ends[] = {"", " ", "\t", "   "};
+  uint64_t random = 3;
+  size_t plain = 0;
+  static char text[1 << 20], commas[1 << 20];
+  (void)state;
+  for (int i = 0; i < 600; i++) {
+    size_t columns = 1 + below(&random, 5), rows = i % 200 == 0 ? 20000 : 1 + below(&random, 12), length = 0, other = 0;
+    for (size_t r = 0; r < rows && length < sizeof text - 1000; r++) {
+      length += (size_t)sprintf(text + length, "%s", ends[below(&random, COUNT(ends))]);
+      for (size_t c = 0; c < columns; c++) {
+        const char *cell = cells[below(&random, COUNT(cells))];
+        length += (size_t)sprintf(text + length, "%s%s", c > 0 ? gaps[below(&random, COUNT(gaps))] : "", cell);
+        other += (size_t)sprintf(commas + other, "%s%s", c > 0 ? "," : "", cell);
+      }
+      length += (size_t)sprintf(text + length, "%s\n", ends[below(&random, COUNT(ends))]);
+      other += (size_t)sprintf(commas + other, "\n");
+    }
+    plain += check(READING_DELIMITER_BLANKS, text, length);
+    struct trace one = read_file(READING_DELIMITER_BLANKS, true, false);
+    write_file(commas, other);
+    struct trace two = read_file(READING_DELIMITER_COMMA, true, false);
+    assert_string_equal(one.text, two.text);
+    free(one.text);
+    free(two.text);
+  }
+  assert_true(plain > 50000);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(texts_of_all_kinds),
       cmocka_unit_test(texts_like_tables),
+      cmocka_unit_test(texts_between_blanks),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

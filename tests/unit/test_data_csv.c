@@ -40,6 +40,9 @@ static void ways_to_write_one_table(void **state) {
        "sep=\t\na\tb\ty\n1\t2\t3\n4\t5.5\t6\n"),
       "a, b ,y\n 1 ,2,3 \n\n\n4,  5.5,6\n\n", /* blanks and blank lines */
       "a,b,y\n+1,2e0,.3e1\n4.,55E-1,6\n",
+      "a b y\n1 2 3\n4 5.5 6\n", /* blanks, by the words of all lines */
+      "a   b  y\n  1   2 3\n4  5.5   6  \n",
+      "a b  y\n1  2\t3\n4  5.5\t6\n",
   };
   for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
     put("a.csv", texts[i]);
@@ -55,6 +58,17 @@ static void ways_to_write_one_table(void **state) {
   put("a.csv", "a b y\n1 2 3\n4 5.5 6\n");
   loads(PLAIN "delimiter=space");
   assert_inputs(2, 2, (double[]){1, 2, 4, 5.5});
+  put("a.csv", " a   b\ty \n1 2  3\n\n  4\t5.5 6\t\n"); /* runs of blanks and tabs */
+  loads(PLAIN "delimiter=blanks");
+  assert_inputs(2, 2, (double[]){1, 2, 4, 5.5});
+  assert_string_equal(tutti_dataset_feature(dataset, 0), "a");
+  put("a.csv", "a \"b \t c\" y\n1 2 3\n"); /* names with blanks in quotes, a tab among them */
+  loads(PLAIN "delimiter=blanks");
+  assert_string_equal(tutti_dataset_feature(dataset, 1), "b   c");
+  put("a.csv", "a b y\n1 2 3\n1 2\n");
+  refuses("a.csv:3: expected 3 cells, as in the first line, found 2: there is none for column 'y'; where a value is "
+          "missing, write ? for it",
+          PLAIN "delimiter=blanks");
   put("a.csv", "a|b;1|y\n1|2|3\n");
   loads(PLAIN "delimiter=pipe");
   assert_string_equal(tutti_dataset_feature(dataset, 1), "b;1");

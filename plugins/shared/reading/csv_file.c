@@ -12,6 +12,7 @@
 #include "csv_table.h"
 #include "foreign.h"
 #include "gz.h"
+#include "words.h"
 
 struct reader {
   tutti_context *context;
@@ -88,9 +89,10 @@ static enum tutti_status add_cell(struct reader *reader, const char *text, size_
   return TUTTI_OK;
 }
 
+/* The text is NULL where nothing, not even quotes, stands between two delimiters. */
 static void on_cell(void *text, size_t length, void *argument) {
   struct reader *reader = argument;
-  if (reader->status == TUTTI_OK)
+  if (reader->status == TUTTI_OK && (text || !reader->row.runs))
     reader->status = add_cell(reader, text ? text : "", text ? length : 0);
 }
 
@@ -120,6 +122,7 @@ static unsigned char delimiter_character(int delimiter) {
   case READING_DELIMITER_TAB:
     return '\t';
   case READING_DELIMITER_SPACE:
+  case READING_DELIMITER_BLANKS:
     return ' ';
   case READING_DELIMITER_PIPE:
     return '|';
@@ -128,12 +131,17 @@ static unsigned char delimiter_character(int delimiter) {
   }
 }
 
-static unsigned char guess_delimiter(const char *text, size_t length) {
+/* The delimiter that a file seems to have, of READING_DELIMITER_; `whole`: there is no more of it. Where its lines are
+   rows by their words, blanks delimit; tabs are among them if the first line has runs of both. */
+static int guess_delimiter(const char *text, size_t length, bool whole) {
   static const char candidates[] = ",;\t|";
+  static const int meant[] = {READING_DELIMITER_COMMA, READING_DELIMITER_SEMICOLON, READING_DELIMITER_TAB,
+                              READING_DELIMITER_PIPE};
   enum { CANDIDATES = sizeof candidates - 1 };
-  size_t counts[CANDIDATES] = {0}, best = 0;
+  struct reading_words first = {0}, words;
+  size_t counts[CANDIDATES] = {0}, best = 0, i = 0;
   bool quoted = false;
-  for (size_t i = 0; i < length && (quoted || (text[i] != '\n' && text[i] != '\r')); i++) {
+  for (; i < length && (quoted || (text[i] != '\n' && text[i] != '\r')); i++) {
     quoted ^= text[i] == '"';
     for (size_t c = 0; c < CANDIDATES && !quoted; c++)
       counts[c] += text[i] == candidates[c];
@@ -141,7 +149,12 @@ static unsigned char guess_delimiter(const char *text, size_t length) {
   for (size_t c = 1; c < CANDIDATES; c++)
     if (counts[c] > counts[best])
       best = c;
-  return (unsigned char)candidates[best];
+  reading_words_add(&first, text, i);
+  if (counts[best] > 0 && !(meant[best] == READING_DELIMITER_TAB && first.runs))
+    return meant[best];
+  return !reading_words_make_table(text, length, whole, &words) ? meant[best]
+         : words.runs                                           ? READING_DELIMITER_BLANKS
+                                                                : READING_DELIMITER_SPACE;
 }
 
 /* A first line that only says what separates cells, as spreadsheets write it: sep=; Its length with its end; 0: it is
@@ -169,7 +182,7 @@ static void set_delimiter(struct reader *reader, unsigned char delimiter) {
 }
 
 static enum tutti_status start_parser(struct reader *reader) {
-  if (csv_init(&reader->parser, CSV_STRICT | CSV_STRICT_FINI | CSV_REPALL_NL) != 0)
+  if (csv_init(&reader->parser, CSV_STRICT | CSV_STRICT_FINI | CSV_REPALL_NL | CSV_EMPTY_IS_NULL) != 0)
     return TUTTI_FAIL(reader->context, TUTTI_ERROR_MEMORY, "%s: cannot start to read", reader->path);
   return TUTTI_OK;
 }
@@ -199,9 +212,15 @@ static enum tutti_status skip_lines(struct reader *reader, const char *text, siz
   return TUTTI_OK;
 }
 
-/* Find out how the file is written. *skipped: how much of its beginning is no row: a byte order mark, lines above the
-   table, a line sep=; */
-static enum tutti_status begin_file(struct reader *reader, const char *text, size_t length, size_t *skipped) {
+/* The parser knows one delimiter: where runs of blanks delimit, tabs become blanks, in quotes, too. */
+static void make_blanks(const struct reader *reader, char *text, size_t length) {
+  for (size_t i = 0; i < length && reader->row.runs; i++)
+    text[i] = text[i] == '\t' ? ' ' : text[i];
+}
+
+/* Find out how the file is written, from text[length], or the `whole` of it. *skipped: how much of its beginning is no
+   row: a byte order mark, lines above the table, a line sep=; */
+static enum tutti_status begin_file(struct reader *reader, char *text, size_t length, bool whole, size_t *skipped) {
   int delimiter = reader->layout->delimiter;
   const char *foreign = reading_foreign(text, length);
   if (foreign)
@@ -210,9 +229,12 @@ static enum tutti_status begin_file(struct reader *reader, const char *text, siz
   *skipped = length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
   TUTTI_TRY(reader->context, skip_lines(reader, text, length, skipped));
   size_t sep = length_of_sep(text + *skipped, length - *skipped);
-  set_delimiter(reader, delimiter != READING_DELIMITER_AUTO ? delimiter_character(delimiter)
-                        : sep                               ? (unsigned char)text[*skipped + 4]
-                                                            : guess_delimiter(text + *skipped, length - *skipped));
+  if (delimiter == READING_DELIMITER_AUTO && !sep)
+    delimiter = guess_delimiter(text + *skipped, length - *skipped, whole);
+  set_delimiter(reader, delimiter == READING_DELIMITER_AUTO ? (unsigned char)text[*skipped + 4]
+                                                            : delimiter_character(delimiter));
+  reader->row.runs = delimiter == READING_DELIMITER_BLANKS;
+  make_blanks(reader, text, length);
   reader->line += sep > 0;
   *skipped += sep;
   return TUTTI_OK;
@@ -271,7 +293,7 @@ static size_t line_length(const struct window *window, size_t from) {
   return window->over ? window->end - from : 0;
 }
 
-static enum tutti_status read_more(struct reader *reader, struct reading_gz *file, struct window *window) {
+static enum tutti_status read_more(const struct reader *reader, struct reading_gz *file, struct window *window) {
   size_t n, kept = window->end - window->begin;
   if (window->begin > 0)
     memmove(window->text, window->text + window->begin, kept);
@@ -283,6 +305,7 @@ static enum tutti_status read_more(struct reader *reader, struct reading_gz *fil
     window->room = room;
   }
   TUTTI_TRY(reader->context, reading_gz_read(reader->context, file, window->room - kept, window->text + kept, &n));
+  make_blanks(reader, window->text + kept, n);
   window->end = kept + n;
   window->over = n == 0;
   return window->over || tutti_cancelled(reader->context) ? check_file(reader, file) : TUTTI_OK;
@@ -342,7 +365,8 @@ static enum tutti_status take_plain_rows(struct reader *reader, const struct rea
   bool reads_numbers = false;
   size_t columns = plain->columns || !taker->columns ? 0 : taker->columns(taker->argument, &reads_numbers);
   if (columns > 0)
-    TUTTI_TRY(context, csv_plain_begin(context, columns, reader->row.delimiter, reads_numbers, plain));
+    TUTTI_TRY(context,
+              csv_plain_begin(context, columns, reader->row.delimiter, reader->row.runs, reads_numbers, plain));
   while (plain->columns > 0) {
     size_t taken;
     TUTTI_TRY(context, csv_plain_read(context, plain, window->text + window->at, window->end - window->at, &taken));
@@ -365,7 +389,7 @@ static enum tutti_status read_lines(struct reader *reader, struct reading_gz *fi
   struct window window = {.line = 1};
   TUTTI_TRY_OUT(context, read_more(reader, file, &window));
   if (window.end > 0)
-    TUTTI_TRY_OUT(context, begin_file(reader, window.text, window.end, &window.at));
+    TUTTI_TRY_OUT(context, begin_file(reader, window.text, window.end, window.over, &window.at));
   window.begin = window.at;
   window.line = reader->line;
   for (bool done = window.end == 0; !done;) {

@@ -14,6 +14,7 @@ struct csv_row {
   size_t count;
   size_t line;             /* the line where it begins, from 1 */
   unsigned char delimiter; /* what stands between the cells of this file */
+  bool runs;               /* several of them are one, and those at the ends of a line are none */
   size_t bytes, room, cell_room;
 };
 

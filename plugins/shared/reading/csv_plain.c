@@ -8,9 +8,9 @@
 #include <emmintrin.h>
 #endif
 
-enum tutti_status csv_plain_begin(tutti_context *context, size_t columns, unsigned char delimiter, bool reads_numbers,
-                                  struct csv_plain *plain) {
-  *plain = (struct csv_plain){.columns = columns, .delimiter = delimiter, .reads_numbers = reads_numbers};
+enum tutti_status csv_plain_begin(tutti_context *context, size_t columns, unsigned char delimiter, bool runs,
+                                  bool reads_numbers, struct csv_plain *plain) {
+  *plain = (struct csv_plain){.columns = columns, .delimiter = delimiter, .runs = runs, .reads_numbers = reads_numbers};
   TUTTI_TRY(context, tutti_alloc(context, columns, sizeof *plain->numbers, &plain->numbers));
   return tutti_alloc(context, columns, sizeof *plain->texts, &plain->texts);
 }
@@ -134,9 +134,14 @@ static bool is_blank(const struct csv_plain *plain, char c) {
   return (c == ' ' || c == '\t') && (unsigned char)c != plain->delimiter;
 }
 
-/* Does a cell end here: at a delimiter, or at the end of a line, which is \n or \r\n? */
+/* Does a line end here, with \n or \r\n? */
+static bool is_line_end(const char *at, const char *end) {
+  return *at == '\n' || (*at == '\r' && at + 1 < end && at[1] == '\n');
+}
+
+/* Does a cell? */
 static bool is_end(const struct csv_plain *plain, const char *at, const char *end) {
-  return (unsigned char)*at == plain->delimiter || *at == '\n' || (*at == '\r' && at + 1 < end && at[1] == '\n');
+  return (unsigned char)*at == plain->delimiter || is_line_end(at, end);
 }
 
 static enum tutti_status keep_text(tutti_context *context, struct csv_plain *plain, size_t column, const char *text,
@@ -191,9 +196,16 @@ static enum tutti_status take_text(tutti_context *context, struct csv_plain *pla
   return keep_text(context, plain, column, begin, (size_t)(last - begin));
 }
 
+/* Behind the delimiters that are here, where several are one. */
+static const char *skip_run(const struct csv_plain *plain, const char *at, const char *end) {
+  while (plain->runs && at < end && (unsigned char)*at == plain->delimiter)
+    at++;
+  return at;
+}
+
 enum tutti_status csv_plain_read(tutti_context *context, struct csv_plain *plain, const char *text, size_t length,
                                  size_t *taken) {
-  const char *at = text, *end = text + length;
+  const char *end = text + length, *at = skip_run(plain, text, end);
   *taken = 0;
   plain->bytes = 0;
   for (size_t i = 0; i < plain->columns && at < end; i++) {
@@ -203,10 +215,15 @@ enum tutti_status csv_plain_read(tutti_context *context, struct csv_plain *plain
       TUTTI_TRY(context, take_text(context, plain, i, at, end, &after));
     if (!after)
       return TUTTI_OK;
+    const char *next = skip_run(plain, after, end);
+    if (next >= end)
+      return TUTTI_OK;
+    if (is_line_end(next, end))
+      after = next;
     bool last = i + 1 == plain->columns, more = (unsigned char)*after == plain->delimiter;
     if (last == more)
       return TUTTI_OK;
-    at = after + 1;
+    at = next > after ? next : after + 1;
     if (last)
       *taken = (size_t)(at - text) + (*after == '\r');
   }

@@ -13,6 +13,7 @@ enum { CSV_PLAIN_BEHIND = 40 };
 struct csv_plain {
   size_t columns;          /* so many cells a row has */
   unsigned char delimiter; /* between cells */
+  bool runs;               /* several of them are one, and those before and behind a row are none */
   bool reads_numbers;      /* or all cells are texts */
   size_t line;             /* the line of the row, from 1 */
   double *numbers;         /* [columns] */
@@ -27,7 +28,7 @@ static inline bool csv_has_zeros(const char *text) { return text[0] == '0' && te
 
 /* Make room for rows of so many cells; the caller releases *plain, also on failure. */
 TUTTI_NODISCARD enum tutti_status csv_plain_begin(tutti_context *context, size_t columns, unsigned char delimiter,
-                                                  bool reads_numbers, struct csv_plain *plain);
+                                                  bool runs, bool reads_numbers, struct csv_plain *plain);
 void csv_plain_release(struct csv_plain *plain);
 /* Read the row that text[length] begins with. *taken: the bytes of the row with the end of its line; 0: it is no such
    row, or does not end in the text. */

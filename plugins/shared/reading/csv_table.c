@@ -11,7 +11,7 @@
 
 const char *const reading_csv_headers[] = {"auto", "yes", "no", NULL};
 const char *const reading_csv_decimals[] = {"auto", "point", "comma", NULL};
-const char *const reading_csv_delimiters[] = {"auto", "comma", "semicolon", "tab", "space", "pipe", NULL};
+const char *const reading_csv_delimiters[] = {"auto", "comma", "semicolon", "tab", "space", "pipe", "blanks", NULL};
 
 /* How numbers are written, by cells that say so: their lines, 0: there is none. */
 struct conventions {
@@ -249,10 +249,10 @@ static enum tutti_status take_cell(struct table *table, size_t column, const cha
 /* Are there blanks inside of each line, as between cells that are separated by them? With their words. */
 static bool has_words(const struct table *table, struct reading_words *words) {
   *words = (struct reading_words){0};
-  reading_words_add(words, tutti_rows_names(table->rows)[0]);
+  reading_words_add(words, tutti_rows_names(table->rows)[0], strlen(tutti_rows_names(table->rows)[0]));
   const size_t first = words->count;
   for (size_t i = 0; i < table->row->count; i++)
-    reading_words_add(words, csv_row_cell(table->row, i));
+    reading_words_add(words, csv_row_cell(table->row, i), strlen(csv_row_cell(table->row, i)));
   return first > 1 && words->count - first > table->row->count;
 }
 
@@ -272,8 +272,8 @@ static void say_difference(const struct table *table, const char *const *names, 
   for (size_t i = columns; i < row->count; i++)
     empty = empty && *csv_row_cell(row, i) == '\0';
   if (row->count < columns)
-    (void)snprintf(text, size, "there is none for column '%.40s'; where a value is missing, leave its cell empty",
-                   names[row->count]);
+    (void)snprintf(text, size, "there is none for column '%.40s'; where a value is missing, %s", names[row->count],
+                   row->runs ? "write ? for it" : "leave its cell empty");
   else if (empty)
     (void)snprintf(text, size, "the last is empty; take the %s at the end of the line away",
                    name_of_delimiter(row->delimiter));

@@ -14,7 +14,8 @@ enum {
   READING_DELIMITER_SEMICOLON,
   READING_DELIMITER_TAB,
   READING_DELIMITER_SPACE,
-  READING_DELIMITER_PIPE
+  READING_DELIMITER_PIPE,
+  READING_DELIMITER_BLANKS /* of any number, tabs among them */
 };
 /* Names of these choices, NULL-terminated. */
 extern const char *const reading_csv_headers[];
@@ -23,8 +24,9 @@ extern const char *const reading_csv_delimiters[];
 
 struct reading_csv_options {
   int header;    /* does the first row name the columns? auto: yes if none of its cells is a number and not all are
-                 empty */
-  int delimiter; /* auto: comma, semicolon, tab or |, whichever the first line has most of, or what it says (sep=;) */
+                    empty */
+  int delimiter; /* auto: comma, semicolon, tab or |, whichever the first line has most of, or what it says (sep=;);
+                    space or blanks if the lines are rows by their words (words.h) */
   int decimal;   /* of READING_DECIMAL_ (numeral.h): how numbers are written */
   const char *missing_marks; /* marks of missing cells besides the usual ones, separated by blanks; NULL: none */
   const char *strip;         /* signs that numbers may have before or behind them, likewise */

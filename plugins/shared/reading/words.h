@@ -1,5 +1,5 @@
 /* words.h - tables whose cells are separated by blanks or tabs: to whoever looks for commas, a line of them is one
-   cell. */
+   cell. What stands in quotes is one word. */
 #ifndef READING_WORDS_H
 #define READING_WORDS_H
 
@@ -8,8 +8,8 @@
 
 /* The words of a text. */
 struct reading_words {
-  size_t count;
-  bool number, tabs, runs; /* is one of them a number, is a tab between them, are several blanks */
+  size_t count, numbers; /* words, and how many of them are numbers */
+  bool tabs, runs;       /* is a tab between them; are several blanks, or a blank and a tab, or some at either end */
 };
 
 /* A vote of the rows of a table with one column on how many words they are (Boyer and Moore, 1991): rows that are so
@@ -20,11 +20,14 @@ struct reading_words_vote {
   size_t lead;
 };
 
-/* Add the words of a text. */
-void reading_words_add(struct reading_words *words, const char *text);
+/* Add the words of text[length]. */
+void reading_words_add(struct reading_words *words, const char *text, size_t length);
+/* Are the lines of text[length] rows of a table by their words: each has as many, two or more, and all but the first,
+   which may have names, two numbers or more? A line without an end counts if `whole`. *words: of one row. */
+bool reading_words_make_table(const char *text, size_t length, bool whole, struct reading_words *words);
 /* Take the vote of the next row. */
 void reading_words_cast(struct reading_words_vote *vote, const char *text);
-/* What to do where blanks separate cells: a setting, maybe with a command. */
+/* What to do where blanks separate cells: a setting. */
 const char *reading_words_advice(const struct reading_words *words);
 
 #endif
