@@ -324,13 +324,16 @@ static double mean_p(const json_t *duel, size_t one) {
 }
 
 static void show_last_heading(const json_t *metric, const json_t *trials, size_t variants, FILE *out) {
-  char name[NAME_SIZE];
-  (void)fprintf(
-      out,
-      "\n%s (%s is better), means after %lld to %lld trials: rank, expected rank; share of blocks won (one-sided sign "
-      "test: * p <= .1, ** p <= .05); Poisson-binomial test on rows (* > .8, ** > .9)\n\n  %-3s %8s %8s  |",
-      text_of(metric, "name"), text_of(metric, "better"), (long long)json_integer_value(json_array_get(trials, 0)),
-      (long long)json_integer_value(json_array_get(trials, json_array_size(trials) - 1)), "", "rank", "expected");
+  const long long first = (long long)json_integer_value(json_array_get(trials, 0)),
+                  last = (long long)json_integer_value(json_array_get(trials, json_array_size(trials) - 1));
+  char name[NAME_SIZE], from[32] = "";
+  if (first < last)
+    (void)snprintf(from, sizeof from, "%lld to ", first);
+  (void)fprintf(out,
+                "\n%s (%s is better), means after %s%lld %s: rank, expected rank; share of blocks won (one-sided sign "
+                "test: * p <= .1, ** p <= .05); Poisson-binomial test on rows (* > .8, ** > .9)\n\n  %-3s %8s %8s  |",
+                text_of(metric, "name"), text_of(metric, "better"), from, last,
+                tutti_plural((size_t)last, "trial", "trials"), "", "rank", "expected");
   for (size_t v = 0; v < 2 * variants; v++)
     (void)fprintf(out, "%s %6s  ", v == variants ? "  |" : "", letter(v % variants, name));
   (void)fputc('\n', out);

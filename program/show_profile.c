@@ -40,6 +40,10 @@ static void show_contents(const json_t *column, FILE *out) {
   json_t *most = json_object_get(column, "most"), *value;
   char low[32], high[32], mean[32];
   size_t i;
+  if (json_is_number(json_object_get(column, "min")) && number_of(column, "min") == number_of(column, "max")) {
+    (void)fprintf(out, "%s", show_value(column, "min", low));
+    return;
+  }
   if (json_is_number(json_object_get(column, "min"))) {
     (void)fprintf(out, "%s to %s, mean %s", show_value(column, "min", low), show_value(column, "max", high),
                   show_value(column, "mean", mean));

@@ -31,9 +31,13 @@ static enum tutti_status take_row(tutti_context *context, const struct tutti_par
   unsigned long long row = strtoull(text, &end, 10);
   if (text[strspn(text, "0123456789")] != '\0' || errno != 0)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s:%zu: expected a row number, found '%.40s'", path, line, text);
-  if (row >= partition->rows - partition->test_rows)
+  const size_t rows = partition->rows - partition->test_rows;
+  if (row >= rows && rows == 1)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s:%zu: row %llu is out of range: the data have row 0 alone", path,
+                      line, row);
+  if (row >= rows)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s:%zu: row %llu is out of range: the data have rows 0 to %zu", path,
-                      line, row, partition->rows - partition->test_rows - 1);
+                      line, row, rows - 1);
   if (named[row] == split)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s:%zu: row %llu stands here twice", path, line, row);
   if (named[row] != FREE)

@@ -38,8 +38,11 @@ static enum tutti_status refuse_column(tutti_context *context, const tutti_rows 
     tutti_text_add(&text, "; did you mean '%s'?", closest);
   else {
     add_names(&text, table);
-    tutti_text_add(&text, "; give a %snumber from 0 to %zu, or from -1 for the last",
-                   tutti_rows_named(table) ? "name or a " : "", tutti_rows_columns(table) - 1);
+    if (tutti_rows_columns(table) == 1)
+      tutti_text_add(&text, "; give its %snumber, 0", tutti_rows_named(table) ? "name or its " : "");
+    else
+      tutti_text_add(&text, "; give a %snumber from 0 to %zu, or from -1 for the last",
+                     tutti_rows_named(table) ? "name or a " : "", tutti_rows_columns(table) - 1);
   }
   TUTTI_TRY_OUT(context, tutti_text_take(&text, &message));
   status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s", message);

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <tutti/names.h>
 
 static void widen(struct tutti_svg_axis *axis, size_t count, const double *values) {
   for (size_t i = 0; i < count; i++) {
@@ -171,8 +172,9 @@ enum tutti_status tutti_fit_draw(tutti_context *context, const struct tutti_fit 
   struct tutti_text out = tutti_text_begin(context);
   char *title = NULL;
   *svg = NULL;
-  TUTTI_TRY_OUT(context, tutti_format(context, &title, "%s, %zu training rows: NLL %.3g, RMSE %.3g on test rows",
+  TUTTI_TRY_OUT(context, tutti_format(context, &title, "%s, %zu training %s: NLL %.3g, RMSE %.3g on test rows",
                                       tutti_host_plugin(fit->host, "surrogate"), result->train.rows,
+                                      tutti_plural(result->train.rows, "row", "rows"),
                                       tutti_bands_nll(&result->bands, result->c), result->rmse));
   if (result->inputs == 1)
     TUTTI_TRY_OUT(context, draw_bands(context, fit, result, title, &out));

@@ -132,8 +132,9 @@ static enum tutti_status add_network(const struct report_facts *facts, struct re
   const double numbers[] = {(double)trial, (double)tutti_network_layers(network),
                             (double)tutti_network_parameters(network), tutti_network_flops(network)};
   tutti_table_put_all(table, 4, numbers);
-  (void)snprintf(caption, sizeof caption, "trial %" PRIu64 ": %zu parameters", trial,
-                 tutti_network_parameters(network));
+  const size_t parameters = tutti_network_parameters(network);
+  (void)snprintf(caption, sizeof caption, "trial %" PRIu64 ": %zu %s", trial, parameters,
+                 tutti_plural(parameters, "parameter", "parameters"));
   tutti_network_destroy(network);
   if (status != TUTTI_OK || boxes > MOST_BOXES || figure->graph_count >= MOST_NETWORKS) {
     tutti_text_discard(&graph);

@@ -146,6 +146,8 @@ tutti compare runs --last 3 --metric rmse
 expect_code 0
 expect_out "rmse (lower is better), means after 4 to 6 trials: rank, expected rank; share of blocks won"
 expect_not_in out "best-trial (lower is better), means"
+tutti compare runs --last 1 --metric rmse
+expect_out "rmse (lower is better), means after 6 trials: rank"
 tutti compare runs --last 0
 expect_code 2
 expect_err "last"
