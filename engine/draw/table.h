@@ -19,6 +19,7 @@ struct tutti_table {
   struct tutti_table_cell *cells;
   size_t columns, count, room; /* of cells */
   bool parted;                 /* lines are parted where the first cell changes */
+  bool stacked;                /* on a page, the numbers of a row stand below each other, as there are many columns */
 };
 
 struct tutti_table tutti_table_begin(tutti_context *context, const char *name);

@@ -58,14 +58,46 @@ static void add_long(struct tutti_text *out, const char *head, const char *text,
   tutti_text_add(out, "</td></tr>\n");
 }
 
+/* Each row as a table of its own: its first text, and a line for each number that is known. */
+static void add_stacks(struct tutti_text *out, const struct tutti_table *table, size_t rows) {
+  tutti_text_add(out, "<div class=\"stacks\">\n");
+  for (size_t row = 0; row < rows; row++) {
+    tutti_text_add(out, "<table><caption>");
+    tutti_xml_add(out, tutti_table_cell(table, row, 0)->text);
+    tutti_text_add(out, "</caption><tbody>");
+    for (size_t i = 1; i < table->columns; i++) {
+      const struct tutti_table_cell *cell = tutti_table_cell(table, row, i);
+      if (cell->text || isnan(cell->number))
+        continue;
+      tutti_text_add(out, "<tr><th scope=\"row\">");
+      tutti_xml_add(out, table->heads[i]);
+      tutti_text_add(out, "</th>");
+      add_number(out, cell->number);
+      tutti_text_add(out, "</tr>");
+    }
+    tutti_text_add(out, "</tbody></table>\n");
+  }
+  tutti_text_add(out, "</div>\n");
+}
+
+/* Where a column's cells are: in the table, below their rows, or in stacks before the table, which keeps the texts. */
+enum place { BESIDE, BELOW, STACKED };
+static enum place place_of(const struct tutti_table *table, size_t column) {
+  if (table->stacked && !is_text(table, column))
+    return STACKED;
+  return is_long(table, column) ? BELOW : BESIDE;
+}
+
 static enum tutti_status add_rows(tutti_context *context, struct tutti_text *out, const struct tutti_table *table) {
   size_t rows = tutti_table_rows(table), shown = rows > MOST_ROWS_SHOWN ? MOST_ROWS_SHOWN : rows, beside = 0;
-  bool *below;
-  TUTTI_TRY(context, tutti_alloc(context, table->columns, sizeof *below, &below));
+  enum place *places;
+  TUTTI_TRY(context, tutti_alloc(context, table->columns, sizeof *places, &places));
+  if (table->stacked)
+    add_stacks(out, table, shown);
   tutti_text_add(out, "<div class=\"scroll\"><table><thead><tr>");
   for (size_t i = 0; i < table->columns; i++) {
-    below[i] = is_long(table, i);
-    if (below[i])
+    places[i] = place_of(table, i);
+    if (places[i] != BESIDE)
       continue;
     beside++;
     tutti_text_add(out, is_text(table, i) ? "<th class=\"t\">" : "<th>");
@@ -76,15 +108,15 @@ static enum tutti_status add_rows(tutti_context *context, struct tutti_text *out
   for (size_t row = 0; row < shown; row++) {
     tutti_text_add(out, "<tr>");
     for (size_t i = 0; i < table->columns; i++)
-      if (!below[i])
+      if (places[i] == BESIDE)
         add_cell(out, tutti_table_cell(table, row, i));
     tutti_text_add(out, "</tr>\n");
     for (size_t i = 0; i < table->columns; i++)
-      if (below[i])
+      if (places[i] == BELOW)
         add_long(out, table->heads[i], tutti_table_cell(table, row, i)->text, beside);
   }
   tutti_text_add(out, "</tbody></table></div>\n");
-  tutti_free(below);
+  tutti_free(places);
   return TUTTI_OK;
 }
 

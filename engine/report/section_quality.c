@@ -40,14 +40,39 @@ static bool has_value(const struct report_facts *facts, const char *name) {
   return false;
 }
 
-static void put_metric(const struct report_facts *facts, struct tutti_table *table, const json_t *metric) {
+/* Is one split the rows of another, shifted? */
+static bool is_shift_of(const char *one, const char *other) {
+  const size_t length = strlen(other);
+  return strncmp(one, other, length) == 0 && one[length] == '-';
+}
+
+/* The splits of an evaluation, each with its shifted ones behind it: a metric over the severities is read in one go.
+   NULL without memory. */
+static json_t *splits_by_severity(const json_t *evaluation) {
+  json_t *ordered = json_array(), *split, *other;
+  size_t i, j;
+  json_array_foreach(evaluation, i, split) {
+    bool shifted = false;
+    json_array_foreach(evaluation, j, other) shifted =
+        shifted || is_shift_of(text_at(split, "split"), text_at(other, "split"));
+    if (shifted)
+      continue;
+    json_array_append(ordered, split);
+    json_array_foreach(evaluation, j, other) if (is_shift_of(text_at(other, "split"), text_at(split, "split")))
+        json_array_append(ordered, other);
+  }
+  return ordered;
+}
+
+static void put_metric(const struct report_facts *facts, const json_t *splits, struct tutti_table *table,
+                       const json_t *metric) {
   const char *name = text_at(metric, "name");
   const json_t *split;
   size_t index;
   if (!has_value(facts, name))
     return;
   tutti_table_put_text(table, name);
-  json_array_foreach(facts->evaluation, index, split) {
+  json_array_foreach(splits, index, split) {
     tutti_table_put(table, tutti_report_metric(json_object_get(split, "metrics"), name));
     if (json_object_get(split, "calibrated"))
       tutti_table_put(table, tutti_report_metric(json_object_get(split, "calibrated"), name));
@@ -55,6 +80,14 @@ static void put_metric(const struct report_facts *facts, struct tutti_table *tab
   tutti_table_put_text(table, text_at(metric, "unit"));
   tutti_table_put_text(table, text_at(metric, "better"));
   tutti_table_put_text(table, definition(facts->classes, name));
+}
+
+/* The last columns of a table of metrics. Beyond some splits or targets, their numbers stand below each other: so the
+   table is as narrow as a telephone, and how a metric goes with the severity is read downwards. */
+enum { MOST_BESIDE = 4 };
+static void end_columns(struct tutti_table *table) {
+  table->stacked = table->columns > 1 + MOST_BESIDE;
+  tutti_table_columns(table, "unit", "better", NULL);
 }
 
 /* Of several targets a table of the metrics of each alone, on the rows of a split, before and after the calibrator. */
@@ -72,7 +105,7 @@ static enum tutti_status put_targets(const struct report_facts *facts, struct re
     if (json_object_get(target, "calibrated"))
       tutti_table_column(table, head);
   }
-  tutti_table_columns(table, "unit", "better", NULL);
+  end_columns(table);
   json_array_foreach(json_object_get(json_array_get(targets, 0), "metrics"), k, metric) {
     const char *name = text_at(metric, "name");
     if (!has_value(facts, name))
@@ -97,16 +130,19 @@ static enum tutti_status draw_metrics(const struct report_facts *facts, struct r
   if (!facts->evaluation)
     return tutti_figure_missing(figure, no_ensemble);
   struct tutti_table *table = tutti_figure_table(figure, "metric", NULL);
-  json_array_foreach(facts->evaluation, index, split) {
+  json_t *splits = splits_by_severity(facts->evaluation);
+  json_array_foreach(splits, index, split) {
     char head[96];
     tutti_table_column(table, text_at(split, "split"));
     (void)snprintf(head, sizeof head, "%s, calibrated", text_at(split, "split"));
     if (json_object_get(split, "calibrated"))
       tutti_table_column(table, head);
   }
-  tutti_table_columns(table, "unit", "better", "what it is", NULL);
+  end_columns(table);
+  tutti_table_column(table, "what it is");
   shown = tutti_report_split(facts, facts->rows.split ? facts->rows.split : TUTTI_SPLIT_VALIDATION);
-  json_array_foreach(json_object_get(shown, "metrics"), index, metric) put_metric(facts, table, metric);
+  json_array_foreach(json_object_get(shown, "metrics"), index, metric) put_metric(facts, splits, table, metric);
+  json_decref(splits);
   return put_targets(facts, figure, shown);
 }
 

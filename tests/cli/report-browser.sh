@@ -107,6 +107,12 @@ tutti run "$ini/nes/fashion-mnist-small-shift.ini" --set data.path=images.idx --
   --out nes --quiet
 expect_code 0
 expect_page nes "${search[@]}" importance parallel "${models[@]}" severity reliability risk confusion doubts classes:
+# Eight splits: the numbers of a metric stand below each other, so that a narrow window has room for them.
+expect_layout nes.html 400 metrics:
+checks=$((checks + 1))
+grep -q 'test</th>[^h]*<th scope="row">test-1</th>[^h]*<th scope="row">test-3</th>' nes.html || complain "expected the severities of a split one after the other"
+expect_in nes.html '<div class="stacks">' '<caption>nll</caption>' '<th scope="row">test-5</th>'
+expect_not_in quickstart.html '<div class="stacks">'
 
 tutti run "$ini/nasbot/small.ini" --set data.path=table.csv --set data.ignore=kind --set data.limit=0 --set hyperparameters.epochs=2 \
   --set run.budget=12 --set space.max_units=8 --set space.max_layers=20 --set builder.initial=4 --out nasbot --quiet

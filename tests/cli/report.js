@@ -1,6 +1,7 @@
 // report.js: put at the end of a copy of a report, whose policy is taken out, it measures the page as the browser lays it out, and
 // leaves what it found in <pre id="measured">, one thing a line: "figure NAME PICTURES TABLES" for each figure, and "wrong: ..." for
-// a page that is wider than its window, a text outside of its picture, and numbers of an axis that touch or are the same.
+// a page that is wider than its window, a text outside of its picture, numbers of an axis that touch or are the same, and stacks of
+// numbers that are too wide.
 window.addEventListener("load", () => {
   const found = [];
   const names = (texts) => texts.map((text) => text.textContent.trim()).join(", ");
@@ -32,6 +33,8 @@ window.addEventListener("load", () => {
       }
     }
   }
+  for (const stacks of document.querySelectorAll(".stacks, .stacks table"))
+    if (stacks.scrollWidth > stacks.clientWidth + 1) found.push(`wrong: numbers are wider than their place: ${names([stacks])}`);
   if (document.documentElement.scrollWidth > window.innerWidth + 1) found.push("wrong: the page is wider than its window");
   const measured = document.createElement("pre");
   measured.id = "measured";
