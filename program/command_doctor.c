@@ -111,6 +111,10 @@ static void add_plugin(void *argument, const struct tutti_plugin_entry *entry) {
     return;
   }
   (void)json_integer_set(found, json_integer_value(found) + 1);
+  if (*entry->uses)
+    json_array_append_new(
+        json_object_get(plugins, "uses"),
+        json_pack("{s:s, s:s, s:s}", "kind", tutti_kind_name(entry->kind), "name", entry->name, "text", entry->uses));
   /* What lacks a device or a library here is sound: it waits for another machine. */
   if (!entry->works)
     json_array_append_new(json_object_get(plugins, entry->lacking ? "lacking" : "broken"),
@@ -119,8 +123,8 @@ static void add_plugin(void *argument, const struct tutti_plugin_entry *entry) {
 
 static json_t *plugin_facts(void) {
   const char *path = getenv("TUTTI_PLUGIN_PATH");
-  return json_pack("{s:s, s:i, s:[], s:[], s:[]}", "path", path ? path : "", "found", 0, "broken", "lacking",
-                   "shadowed");
+  return json_pack("{s:s, s:i, s:[], s:[], s:[], s:[]}", "path", path ? path : "", "found", 0, "uses", "broken",
+                   "lacking", "shadowed");
 }
 
 /* --- for people --- */
@@ -162,6 +166,8 @@ static void show_machine(const json_t *facts) {
   print_harmless(stdout, "plugins    %lld found, %zu of them broken, %zu without something that they need",
                  count_of(plugins, "found"), json_array_size(broken), json_array_size(lacking));
   print_harmless(stdout, *text_of(plugins, "path") ? "; TUTTI_PLUGIN_PATH is %s\n" : "%s\n", text_of(plugins, "path"));
+  json_array_foreach(json_object_get(plugins, "uses"), index, plugin)(void) print_harmless(
+      stdout, "           %s %s: %s\n", text_of(plugin, "kind"), text_of(plugin, "name"), text_of(plugin, "text"));
   json_array_foreach(broken, index, plugin)(void)
       print_harmless(stdout, "           %s: %s\n", text_of(plugin, "file"), text_of(plugin, "reason"));
   json_array_foreach(lacking, index, plugin)(void) print_harmless(stdout, "           %s lacks something here: %s\n",

@@ -12,12 +12,21 @@
 #include "plan_impl.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <tutti/sized.h>
 
 struct cpu_backend {
   const struct cpu_kernels *kernels;
 };
+
+static void backend_uses_cpu(char *text, size_t size) {
+  const enum tutti_cpu cpu = tutti_cpu_detect();
+  const char *units;
+  (void)backend_cpu_bfloat(backend_cpu_kernels(cpu), &units);
+  (void)snprintf(text, size, "products in float32 by %s; with precision = bfloat16 by %s", tutti_cpu_name(cpu),
+                 units ? units : "the same, which is slower than float32");
+}
 
 static enum tutti_status backend_create_cpu(tutti_context *context, const void *config, const void *setup,
                                             void **self) {
@@ -245,6 +254,7 @@ static const struct tutti_descriptor cpu_descriptor = {
     .create = backend_create_cpu,
     .destroy = backend_destroy_cpu,
     .ops = &cpu_ops,
+    .uses = backend_uses_cpu,
 };
 
 TUTTI_PLUGIN(cpu_descriptor)

@@ -255,8 +255,9 @@ size_t backend_cpu_evaluation_rows(const tutti_network *network);
 
 /* --- bfloat.c --- */
 
-/* The fastest way to multiply in bfloat16 that the processor has. */
-cpu_bfloat_function *backend_cpu_bfloat(const struct cpu_kernels *kernels);
+/* The fastest way to multiply in bfloat16 that the processor has. *units: what of it that takes; NULL: the vectors of
+   the kernels. */
+cpu_bfloat_function *backend_cpu_bfloat(const struct cpu_kernels *kernels, const char **units);
 /* A product in bfloat16 (struct cpu_bfloat). */
 void backend_cpu_multiply_bfloat(const struct cpu_plan *plan, const struct cpu_gemm *product, size_t columns);
 

@@ -265,8 +265,9 @@ static enum tutti_status plan_create(tutti_context *context, const struct cpu_ke
   struct cpu_plan *plan;
   TUTTI_TRY(context, backend_cpu_plan_describe(context, network, task, rows, purpose, &plan));
   plan->kernels = kernels;
+  const char *units;
   if (purpose->bfloat)
-    plan->gemm_bfloat = backend_cpu_bfloat(kernels);
+    plan->gemm_bfloat = backend_cpu_bfloat(kernels, &units);
   enum tutti_status status = backend_cpu_plan_place(context, plan, purpose->gradients);
   if (status == TUTTI_OK)
     *made = plan;

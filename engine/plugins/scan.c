@@ -48,13 +48,26 @@ static json_t *files_read(const struct tutti_descriptor *descriptor) {
   return endings;
 }
 
+/* What of this machine it works with, on one line. */
+static const char *uses_of(const struct tutti_descriptor *theirs, char *text, size_t size) {
+  struct tutti_descriptor descriptor;
+  TUTTI_TAKE(&descriptor, theirs);
+  *text = '\0';
+  if (descriptor.uses)
+    descriptor.uses(text, size);
+  text[size - 1] = '\0';
+  return text;
+}
+
 int tutti_plugin_scan_child(tutti_context *context, const char *file, int output) {
   const struct tutti_descriptor *descriptor = NULL;
+  char uses[256];
   output = set_output_apart(output);
   enum tutti_status status = tutti_plugin_load_file(context, file, &descriptor);
   json_t *root = status == TUTTI_OK
-                     ? json_pack("{s:b, s:s, s:s, s:s, s:o*}", "works", 1, "reason", "", "version", descriptor->version,
-                                 "summary", descriptor->summary, "reads", files_read(descriptor))
+                     ? json_pack("{s:b, s:s, s:s, s:s, s:s, s:o*}", "works", 1, "reason", "", "version",
+                                 descriptor->version, "summary", descriptor->summary, "uses",
+                                 uses_of(descriptor, uses, sizeof uses), "reads", files_read(descriptor))
                      : json_pack("{s:b, s:b, s:s, s:s, s:s}", "works", 0, "lacking", status == TUTTI_ERROR_UNSUPPORTED,
                                  "reason", tutti_error_message(context), "version", "", "summary", "");
   char *text;
@@ -212,7 +225,8 @@ static enum tutti_status show(tutti_context *context, const char *scanner, const
                                            .reason = text_of(answer, "reason"),
                                            .version = text_of(answer, "version"),
                                            .summary = text_of(answer, "summary"),
-                                           .lacking = json_is_true(json_object_get(answer, "lacking"))};
+                                           .lacking = json_is_true(json_object_get(answer, "lacking")),
+                                           .uses = text_of(answer, "uses")};
   visit(argument, &entry);
   json_decref(answer);
   return TUTTI_OK;
@@ -228,7 +242,8 @@ static void show_shadowed(const struct found *found, const struct found *first,
                                            .reason = "an earlier folder of the search path has it, too",
                                            .version = "",
                                            .summary = "",
-                                           .shadowed_by = first->file};
+                                           .shadowed_by = first->file,
+                                           .uses = ""};
   if (!tutti_file_is_same(found->file, first->file))
     visit(argument, &entry);
 }

@@ -39,6 +39,11 @@ struct tutti_descriptor {
      in the context: to tutti_network_add_op, JSON, pictures and shapes. Two plugins may define the same op, as the
      space and the backend of one package do, if the definitions agree in everything but `infer` and `doc`. */
   const struct tutti_op_definition *const *defines;
+
+  /* OPTIONAL; default: nothing is said. What of this machine it works with, on one line of text[size] for people: which
+     instructions, which device. For `tutti doctor`, which asks in a process of its own, after available(). MUST NOT
+     print or spawn threads. */
+  void (*uses)(char *text, size_t size);
 };
 
 /* Begin a descriptor, in C: {TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_SELECTOR, "all"), .version = "1.0", ...} */

@@ -18,6 +18,7 @@ struct tutti_plugin_entry {
   /* The file of the same kind and name in an earlier folder, which is used in place of this one; this one was not
      loaded, and does not work. NULL: none. */
   const char *shadowed_by;
+  const char *uses; /* what of this machine it works with; "": it does not load, or does not say */
 };
 /* Load every plugin file of the search path in a child process of its own, so that a broken one harms nothing. Calls
    visit(argument, entry) by kind, then by name; the entry is borrowed until it returns. TUTTI_ERROR_USAGE: no program

@@ -45,9 +45,18 @@ expect_usage_error "expected KIND/NAME"
 tutti doctor
 expect_code 0
 expect_out processor memory BLAS "journal mode" "0 of them broken"
+# What the backend says of its products is what the processor has.
+vectors=$(sed -n 's/^processor.*vectors: //p' out)
+units="the same, which is slower than float32"
+if [ "$vectors" = avx512 ]; then
+  ! grep -qw avx512_bf16 /proc/cpuinfo || units=AVX512-BF16
+  ! grep -qw amx_bf16 /proc/cpuinfo || units=AMX-BF16
+fi
+expect_out "backend cpu: products in float32 by $vectors; with precision = bfloat16 by $units"
 tutti doctor --json
 expect_code 0
 expect_json 0 plugins broken
+expect_json cpu plugins uses 0 name
 "$json_value" out processor cores >cores
 checks=$((checks + 1))
 [ "$(cat cores)" -ge 1 ] || complain "expected at least one core"

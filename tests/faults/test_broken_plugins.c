@@ -228,6 +228,7 @@ static void see(void *argument, const struct tutti_plugin_entry *entry) {
   snprintf(seen->version, sizeof seen->version, "%s", entry->version);
   seen->works = entry->works;
   seen->lacking = entry->lacking;
+  assert_string_equal(entry->uses, ""); /* none of them says */
 }
 
 static const struct seen *seen_of(const struct list *list, const char *name) {
