@@ -101,12 +101,13 @@ if [ -z "${TUTTI_TEST_WATCHED-}" ]; then
   ulimit -S -v unlimited
   expect_code 2
   expect_err "huge.csv: expected rows that fit into 195 MiB, half of what ulimit -v allows, and these need 39" " MiB or more; take a part of the rows or columns" # about 1.5e6 * 30 * 9 bytes
-  # A worker says what bounds it in the run's words.
+  # A worker says what bounds it in the run's words. Whether it sees so before memory ends or as it does is chance: an array
+  # may grow where it is or have to be copied.
   awk 'BEGIN { print "a,b,c,d,e,f,g,h,i,y"; for (i = 0; i < 250000; i++) print i % 97 ".5," i % 89 "," i % 7 "," i % 5 "," i % 3 "," i % 11 "," i % 13 "," i % 17 "," i % 19 "," i % 23 }' >large.csv
   printf '%s\n' '[run]' 'budget = 1' 'memory_limit = 40' '[data]' 'path = large.csv' 'target = y' 'split = 0.8 0.1 0.1' '[space]' 'plugin = mlp' '[hyperparameters]' 'epochs = 1' >large.ini
   tutti run large.ini --out large
   expect_code 2
-  expect_err "a worker cannot work" "fit into 20 MiB, half of what run.memory_limit allows"
+  expect_err "a worker cannot work" "run.memory_limit"
   rm -r huge.csv large.csv large
 fi
 # A run says it, too, before it begins, and once.
