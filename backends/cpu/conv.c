@@ -41,7 +41,7 @@ static void patches_forward(struct cpu_plan *plan, const struct cpu_node *node, 
                                .c = y + at * w->out_width * node->ld,
                                .ldc = node->ld,
                                .bias = backend_cpu_bias(plan, node)};
-    backend_cpu_multiply(plan, &product);
+    backend_cpu_multiply(plan, &product, backend_cpu_rounds(plan, node));
   }
 }
 
@@ -57,7 +57,8 @@ static void patches_gradients(struct cpu_plan *plan, const struct cpu_node *node
                                        .ldg = node->ld,
                                        .to = plan->gradients + node->weight,
                                        .ldw = backend_cpu_weights_ld(plan, node),
-                                       .accumulate = true};
+                                       .accumulate = true,
+                                       .rounds = backend_cpu_rounds(plan, node)};
   struct cpu_input_product inputs = {.rows = weights.rows,
                                      .inputs = weights.inputs,
                                      .units = node->width,
@@ -67,7 +68,8 @@ static void patches_gradients(struct cpu_plan *plan, const struct cpu_node *node
                                      .ldw = weights.ldw,
                                      .to = plan->scratch.patch_gradients,
                                      .ldt = patches->ldo,
-                                     .columns = (weights.inputs + 7) / 8 * 8};
+                                     .columns = (weights.inputs + 7) / 8 * 8,
+                                     .rounds = weights.rounds};
   backend_cpu_product_weights(plan, &weights);
   if (node->edges[0].gradient)
     backend_cpu_product_inputs(plan, &inputs);

@@ -357,7 +357,7 @@ struct cpu_weight_product {
   size_t units;              /* of a dense layer, whose rows are padded to 16 on both sides; else 0 */
   const float *x, *gradient; /* [rows][ldx], [rows][ldg] */
   float *to;
-  bool accumulate;
+  bool accumulate, rounds;
   struct cpu_ahead *ahead; /* or NULL */
 };
 void backend_cpu_product_weights(struct cpu_plan *plan, const struct cpu_weight_product *product);
@@ -368,12 +368,13 @@ struct cpu_input_product {
   float *to;                       /* [rows][ldt] */
   const float *mask;               /* [rows][ldt], or NULL */
   size_t columns;                  /* columns of `to` that are written: the inputs, rounded up to a multiple of 8 */
-  bool accumulate;
+  bool accumulate, rounds;
 };
 void backend_cpu_product_inputs(struct cpu_plan *plan, const struct cpu_input_product *product);
-/* A product: of numbers rounded to bfloat16, if those of this pass are; in parts for the plan's team, if it is
-   large. */
-void backend_cpu_multiply(const struct cpu_plan *plan, const struct cpu_gemm *product);
+/* Are the products of a layer of numbers rounded to bfloat16 in this pass? */
+bool backend_cpu_rounds(const struct cpu_plan *plan, const struct cpu_node *node);
+/* A product; in parts for the plan's team, if it is large. */
+void backend_cpu_multiply(const struct cpu_plan *plan, const struct cpu_gemm *product, bool rounds);
 /* Is a product of these sizes large? */
 bool backend_cpu_is_large(size_t m, size_t n, size_t k);
 /* All weights of a convolution's products, transposed in plan->scratch.transposed, [units][backend_cpu_ld(inputs)]. */

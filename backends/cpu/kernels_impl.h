@@ -35,7 +35,7 @@ struct cpu_gemm {
   size_t a_row, a_column;
   const float *b; /* [k][ldb] */
   size_t ldb;
-  bool b_transposed; /* gemm_large, gemm_few: B lies as [n][ldb] */
+  bool b_transposed; /* gemm_large, gemm_few, gemm_bfloat: B lies as [n][ldb] */
   float *c;          /* [m][ldc] */
   size_t ldc;
   const float *bias; /* [n], the sum's first term; or NULL */
@@ -64,12 +64,12 @@ enum {
 struct cpu_tiles {
   bool starts; /* from what is in the sums */
   size_t down, across, depth;
-  size_t rows, k; /* that are there; what else tiles have of A's rows and of k are zeros */
+  size_t rows, k; /* that are there; beyond k tiles have zeros, and in other rows of A anything */
   const float *a, *b;
   size_t a_next, b_next;
 };
 struct cpu_bfloat {
-  const struct cpu_gemm *product; /* as of gemm(); where it accumulates under `mask_sum`, it has no bias nor ReLU */
+  const struct cpu_gemm *product; /* as of gemm(); under `mask_sum` it has no bias nor ReLU */
   size_t columns;                 /* of B that lie in memory, if it is transposed; the others are 0 */
   float *a, *b;                   /* [CPU_BFLOAT_PACK_A], and what is left of CPU_BFLOAT_PACK */
 };

@@ -40,7 +40,7 @@ void backend_cpu_pointwise_forward(struct cpu_plan *plan, const struct cpu_node 
                              .ldc = node->ld,
                              .bias = backend_cpu_bias(plan, node),
                              .ahead = &plan->scratch.ahead};
-  backend_cpu_multiply(plan, &product);
+  backend_cpu_multiply(plan, &product, backend_cpu_rounds(plan, node));
 }
 
 /* The gradient of the depthwise convolution's output, row by row of each image. */
@@ -55,7 +55,7 @@ static void pointwise_across_gradient(struct cpu_plan *plan, const struct cpu_no
     product.c = to.at;
     product.ldc = to.pixel;
     product.c_next = to.line;
-    backend_cpu_multiply(plan, &product);
+    backend_cpu_multiply(plan, &product, backend_cpu_rounds(plan, node));
     product.a += backend_cpu_image(node);
   }
 }
@@ -74,7 +74,7 @@ static void pointwise_inputs(struct cpu_plan *plan, const struct cpu_node *node,
     product.accumulate = !edge->first;
     if (edge->gradient) {
       product.c = source->gradient + first * backend_cpu_image(source);
-      backend_cpu_multiply(plan, &product);
+      backend_cpu_multiply(plan, &product, backend_cpu_rounds(plan, node));
     }
     product.b += source->ld;
     x += source->ld;
@@ -94,6 +94,7 @@ void backend_cpu_pointwise_backward(struct cpu_plan *plan, const struct cpu_node
                                        .to = plan->gradients + node->weight,
                                        .ldw = backend_cpu_weights_ld(plan, node),
                                        .accumulate = true,
+                                       .rounds = backend_cpu_rounds(plan, node),
                                        .ahead = &plan->scratch.ahead};
   struct cpu_gemm product = {.k = node->width,
                              .a = gradient,

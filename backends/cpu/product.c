@@ -53,10 +53,12 @@ static void multiply_large(const struct cpu_plan *plan, const struct cpu_gemm *g
   backend_cpu_team_run(plan->team, &work, plan->scratch.pack);
 }
 
-/* Is a product of m x n sums of k terms in bfloat16? Below 16 of any, tiles would be mostly empty. Nothing but its
-   shape decides, so that all processors have the same bits. */
-static bool is_rounded(const struct cpu_plan *plan, size_t m, size_t n, size_t k) {
-  return plan->gemm_bfloat && plan->trains && m >= CPU_TILE && n >= CPU_TILE && k >= CPU_TILE;
+/* Below 16 of any, the tiles of all products of the layer would be mostly empty. Neither how a layer is cut into blocks
+   decides nor the processor. */
+bool backend_cpu_rounds(const struct cpu_plan *plan, const struct cpu_node *node) {
+  const size_t terms = node->form == CPU_PATCHES ? backend_cpu_patch(node) : node->inputs;
+  return plan->gemm_bfloat && plan->trains && terms >= CPU_TILE && node->width >= CPU_TILE &&
+         plan->rows * node->pixels >= CPU_TILE;
 }
 
 static void multiply_floats(const struct cpu_plan *plan, const struct cpu_gemm *product) {
@@ -66,8 +68,8 @@ static void multiply_floats(const struct cpu_plan *plan, const struct cpu_gemm *
     plan->kernels->gemm(product);
 }
 
-void backend_cpu_multiply(const struct cpu_plan *plan, const struct cpu_gemm *product) {
-  if (is_rounded(plan, product->m * (product->more + 1), product->units ? product->units : product->n, product->k))
+void backend_cpu_multiply(const struct cpu_plan *plan, const struct cpu_gemm *product, bool rounds) {
+  if (rounds)
     backend_cpu_multiply_bfloat(plan, product, product->n);
   else
     multiply_floats(plan, product);
@@ -125,7 +127,7 @@ void backend_cpu_product_inputs(struct cpu_plan *plan, const struct cpu_input_pr
                            .mask = p->mask,
                            .ldm = p->ldt,
                            .accumulate = p->accumulate};
-  if (is_rounded(plan, p->rows, p->inputs, p->units)) {
+  if (p->rounds) {
     backend_cpu_multiply_bfloat(plan, &whole, p->inputs);
     return;
   }
@@ -177,7 +179,7 @@ void backend_cpu_product_weights(struct cpu_plan *plan, const struct cpu_weight_
                              .ldc = p->ldw,
                              .accumulate = p->accumulate,
                              .ahead = p->ahead};
-  if (is_rounded(plan, p->inputs, p->units ? p->units : p->columns, p->rows))
+  if (p->rounds)
     backend_cpu_multiply_bfloat(plan, &product, p->columns);
   else if (p->units > 0 && p->units <= NARROW_UNITS && p->inputs >= NARROW_INPUTS && !p->accumulate)
     product_narrow_weights(plan, p);

@@ -89,7 +89,7 @@ void backend_cpu_reduce_forward(struct cpu_plan *plan, struct cpu_node *node, si
                                  .ldc = node->ld,
                                  .accumulate = !h->whole && half > 0,
                                  .ahead = &plan->scratch.ahead};
-      backend_cpu_multiply(plan, &product);
+      backend_cpu_multiply(plan, &product, backend_cpu_rounds(plan, node));
     }
     backend_cpu_values_end(plan, node, first, count, y);
     if (training && node->norm != CPU_NONE)
@@ -112,6 +112,7 @@ static void reduce_weight_gradient(struct cpu_plan *plan, const struct cpu_node 
                                        .to = h->whole ? gradient + h->column : all,
                                        .ldw = ld,
                                        .accumulate = h->whole,
+                                       .rounds = backend_cpu_rounds(plan, node),
                                        .ahead = &plan->scratch.ahead};
   backend_cpu_product_weights(plan, &product);
   for (size_t c = 0; !h->whole && c < node->inputs; c++)
@@ -140,7 +141,7 @@ static void reduce_input_gradient(struct cpu_plan *plan, const struct cpu_node *
   product.a_next = width * node->ld;
   product.c_next = 2 * line;
   product.mask_next = width * node->input_ld;
-  backend_cpu_multiply(plan, &product);
+  backend_cpu_multiply(plan, &product, backend_cpu_rounds(plan, node));
 }
 
 static void reduce_inputs(struct cpu_plan *plan, const struct cpu_node *node, const struct reduce_half halves[2],

@@ -20,7 +20,7 @@ static void forward_dense(const struct cpu_plan *plan, const struct cpu_node *no
                              .ldc = node->ld,
                              .bias = node->bias == CPU_NONE ? NULL : plan->weights + node->bias,
                              .relu = node->activation == TUTTI_ACTIVATION_RELU};
-  backend_cpu_multiply(plan, &product);
+  backend_cpu_multiply(plan, &product, backend_cpu_rounds(plan, node));
 }
 
 /* Sum of all inputs times `factor`; some images at a time, so that the terms stay in cache. */
@@ -145,7 +145,8 @@ static void backward_dense(struct cpu_plan *plan, struct cpu_node *node, size_t 
                                        .gradient = node->gradient,
                                        .ldg = node->ld,
                                        .to = plan->gradients + node->weight,
-                                       .ldw = plan->segments[node->segment].ld};
+                                       .ldw = plan->segments[node->segment].ld,
+                                       .rounds = backend_cpu_rounds(plan, node)};
   struct cpu_input_product inputs = {.rows = rows * node->pixels,
                                      .inputs = node->inputs,
                                      .units = node->width,
@@ -157,7 +158,8 @@ static void backward_dense(struct cpu_plan *plan, struct cpu_node *node, size_t 
                                      .ldt = source->ld,
                                      .mask = edge->mask ? source->value : NULL,
                                      .columns = backend_cpu_columns(source),
-                                     .accumulate = !edge->first};
+                                     .accumulate = !edge->first,
+                                     .rounds = weights.rounds};
   if (!node->frozen)
     backend_cpu_product_weights(plan, &weights);
   if (edge->gradient)

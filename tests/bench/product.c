@@ -39,16 +39,18 @@ static const char *const kinds[KINDS] = {"forward", "weights' gradient", "inputs
 static void ours(struct work *work, int kind, const struct layer *layer) {
   const size_t rows = work->rows, units = work->units, ld = work->ld;
   if (kind == FORWARD)
-    backend_cpu_multiply(&work->plan, &(struct cpu_gemm){.m = rows,
-                                                         .n = units,
-                                                         .k = units,
-                                                         .a = layer->x,
-                                                         .a_row = ld,
-                                                         .a_column = 1,
-                                                         .b = layer->w,
-                                                         .ldb = ld,
-                                                         .c = layer->g,
-                                                         .ldc = ld});
+    backend_cpu_multiply(&work->plan,
+                         &(struct cpu_gemm){.m = rows,
+                                            .n = units,
+                                            .k = units,
+                                            .a = layer->x,
+                                            .a_row = ld,
+                                            .a_column = 1,
+                                            .b = layer->w,
+                                            .ldb = ld,
+                                            .c = layer->g,
+                                            .ldc = ld},
+                         false);
   else if (kind == WEIGHTS)
     backend_cpu_product_weights(&work->plan, &(struct cpu_weight_product){.rows = rows,
                                                                           .inputs = units,
