@@ -357,7 +357,7 @@ struct cpu_weight_product {
   size_t units;              /* of a dense layer, whose rows are padded to 16 on both sides; else 0 */
   const float *x, *gradient; /* [rows][ldx], [rows][ldg] */
   float *to;
-  bool accumulate, rounds;
+  bool accumulate, rounds; /* add to `to`; numbers are rounded to bfloat16 (backend_cpu_rounds) */
   struct cpu_ahead *ahead; /* or NULL */
 };
 void backend_cpu_product_weights(struct cpu_plan *plan, const struct cpu_weight_product *product);
@@ -368,7 +368,7 @@ struct cpu_input_product {
   float *to;                       /* [rows][ldt] */
   const float *mask;               /* [rows][ldt], or NULL */
   size_t columns;                  /* columns of `to` that are written: the inputs, rounded up to a multiple of 8 */
-  bool accumulate, rounds;
+  bool accumulate, rounds;         /* add to `to`; numbers are rounded to bfloat16 (backend_cpu_rounds) */
 };
 void backend_cpu_product_inputs(struct cpu_plan *plan, const struct cpu_input_product *product);
 /* Are the products of a layer of numbers rounded to bfloat16 in this pass? */

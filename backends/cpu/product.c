@@ -61,18 +61,13 @@ bool backend_cpu_rounds(const struct cpu_plan *plan, const struct cpu_node *node
          plan->rows * node->pixels >= CPU_TILE;
 }
 
-static void multiply_floats(const struct cpu_plan *plan, const struct cpu_gemm *product) {
-  if (is_large(plan, product))
-    multiply_large(plan, product);
-  else
-    plan->kernels->gemm(product);
-}
-
 void backend_cpu_multiply(const struct cpu_plan *plan, const struct cpu_gemm *product, bool rounds) {
   if (rounds)
     backend_cpu_multiply_bfloat(plan, product, product->n);
+  else if (is_large(plan, product))
+    multiply_large(plan, product);
   else
-    multiply_floats(plan, product);
+    plan->kernels->gemm(product);
 }
 
 /* --- the backward pass --- */
@@ -179,10 +174,8 @@ void backend_cpu_product_weights(struct cpu_plan *plan, const struct cpu_weight_
                              .ldc = p->ldw,
                              .accumulate = p->accumulate,
                              .ahead = p->ahead};
-  if (p->rounds)
-    backend_cpu_multiply_bfloat(plan, &product, p->columns);
-  else if (p->units > 0 && p->units <= NARROW_UNITS && p->inputs >= NARROW_INPUTS && !p->accumulate)
+  if (!p->rounds && p->units > 0 && p->units <= NARROW_UNITS && p->inputs >= NARROW_INPUTS && !p->accumulate)
     product_narrow_weights(plan, p);
   else
-    multiply_floats(plan, &product);
+    backend_cpu_multiply(plan, &product, p->rounds);
 }
