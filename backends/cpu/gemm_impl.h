@@ -248,13 +248,21 @@ static void gemm_block(const struct cpu_gemm *g, const float *pairs) {
     gemm_half(g, column, pairs);
 }
 
+/* Terms of a block of sums. Where A is read by columns, a tile touches a line of A or two for each term, and these and
+   the two lines of CPU_GEMM_DEPTH rows of B would fill the first-level cache. */
+CPU_INLINE size_t gemm_depth(const struct cpu_gemm *g) {
+  enum { LINE = 16 };
+  return g->a_row == 1 && g->m > LINE && g->n >= 2 * LINE ? CPU_GEMM_DEPTH / 2 : CPU_GEMM_DEPTH;
+}
+
 /* Long sums go in blocks, so that a panel of B stays in the first-level cache while all rows of A use it. */
 static void gemm(const struct cpu_gemm *g) {
   float pairs[CPU_GEMM_DEPTH * 8] __attribute__((aligned(64)));
-  for (size_t done = 0; done == 0 || done < g->k; done += CPU_GEMM_DEPTH) {
+  const size_t depth = gemm_depth(g);
+  for (size_t done = 0; done == 0 || done < g->k; done += depth) {
     struct cpu_gemm block = *g;
-    const bool last = g->k - done <= CPU_GEMM_DEPTH;
-    block.k = last ? g->k - done : CPU_GEMM_DEPTH;
+    const bool last = g->k - done <= depth;
+    block.k = last ? g->k - done : depth;
     block.a = g->a + done * g->a_column;
     block.b = g->b + done * g->ldb;
     block.bias = done == 0 ? g->bias : NULL;

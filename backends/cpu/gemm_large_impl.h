@@ -186,13 +186,13 @@ static void large_rows(const struct cpu_gemm *g, size_t row, size_t rows, size_t
 
 /* A product whose C is no more than CPU_LARGE_COLUMNS wide; pack[CPU_LARGE_PACK]. */
 static void gemm_large(const struct cpu_gemm *g, float *pack) {
-  const size_t tiles = (g->m + LARGE_ROWS - 1) / LARGE_ROWS;
+  const size_t tiles = (g->m + LARGE_ROWS - 1) / LARGE_ROWS, depth = gemm_depth(g);
   float *panels = pack + CPU_LARGE_PACK_A;
-  for (size_t done = 0; done < g->k; done += CPU_GEMM_DEPTH) {
+  for (size_t done = 0; done < g->k; done += depth) {
     struct cpu_gemm block = *g;
     struct large_block next = {.ld = g->ldb};
-    const bool last = g->k - done <= CPU_GEMM_DEPTH;
-    block.k = last ? g->k - done : CPU_GEMM_DEPTH;
+    const bool last = g->k - done <= depth;
+    block.k = last ? g->k - done : depth;
     block.a = g->a + done * g->a_column;
     block.b = g->b + done * (g->b_transposed ? 1 : g->ldb);
     block.bias = done == 0 ? g->bias : NULL;
@@ -200,11 +200,10 @@ static void gemm_large(const struct cpu_gemm *g, float *pack) {
     block.relu = g->relu && last;
     block.mask = last || g->mask_sum ? g->mask : NULL;
     if (!last) {
-      size_t depth = g->k - done - CPU_GEMM_DEPTH;
-      depth = depth < CPU_GEMM_DEPTH ? depth : CPU_GEMM_DEPTH;
-      next.at = block.b + CPU_GEMM_DEPTH * (g->b_transposed ? 1 : g->ldb);
-      next.rows = g->b_transposed ? g->n : depth;
-      next.steps = ((g->b_transposed ? depth : g->n) + LARGE_PAIR - 1) / LARGE_PAIR;
+      const size_t left = g->k - done - depth, then = left < depth ? left : depth;
+      next.at = block.b + depth * (g->b_transposed ? 1 : g->ldb);
+      next.rows = g->b_transposed ? g->n : then;
+      next.steps = ((g->b_transposed ? then : g->n) + LARGE_PAIR - 1) / LARGE_PAIR;
     }
     large_pack_b(&block, panels);
     for (size_t t = 0, row = 0; t < tiles; t++) {

@@ -270,10 +270,14 @@ static void class_nll_add(tutti_ensemble_loss *loss, size_t model) {
   }
 }
 
+/* Each row's numbers come from memory for one of them, which takes half of a selection: so they are asked for early. */
 static void gather_column(const struct tutti_pool *pool, size_t model, float *column) {
+  enum { AHEAD = 512 };
   const float *row = pool->predictions[model];
-  for (size_t n = 0; n < pool->rows; n++, row += pool->outputs)
+  for (size_t n = 0; n < pool->rows; n++, row += pool->outputs) {
+    __builtin_prefetch(row + AHEAD);
     column[n] = row[pool->labels[n]];
+  }
 }
 
 static enum tutti_status class_nll_begin(tutti_context *context, tutti_ensemble_loss *loss) {
