@@ -63,6 +63,7 @@ libbackendcpu_la_SOURCES += %D%/cpu/norm.c
 libbackendcpu_la_SOURCES += %D%/cpu/optimiser.c
 libbackendcpu_la_SOURCES += %D%/cpu/optimiser_impl.h
 libbackendcpu_la_SOURCES += %D%/cpu/optimiser_id_impl.h
+libbackendcpu_la_SOURCES += %D%/cpu/patches.c
 libbackendcpu_la_SOURCES += %D%/cpu/pointwise.c
 libbackendcpu_la_SOURCES += %D%/cpu/pool.c
 libbackendcpu_la_SOURCES += %D%/cpu/predict.c

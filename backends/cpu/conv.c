@@ -1,102 +1,8 @@
-/* conv.c - convolutions, some images at a time. Pointwise ones are in pointwise.c and depthwise ones in depthwise.c;
-   here are the others: as products of patches, or number by number. */
+/* conv.c - convolutions, some images at a time. Pointwise ones are in pointwise.c, depthwise ones in depthwise.c, and
+   those as products of patches in patches.c; here are those in groups of several channels, number by number. */
 #include "cpu_impl.h"
 
 #include <string.h>
-
-/* --- patches --- */
-
-/* The patches of at most `rows` rows of the output, starting at row `at`. */
-static struct cpu_patches conv_patches(const struct cpu_node *node, size_t at, size_t rows) {
-  const struct cpu_window *w = &node->window;
-  size_t left = w->out_height - at;
-  return (struct cpu_patches){.rows = left < rows ? left : rows,
-                              .width = w->out_width,
-                              .channels = node->inputs,
-                              .ldo = backend_cpu_patch_ld(node),
-                              .row_step = w->stride * w->padded_width * w->ld,
-                              .pixel_step = w->stride * w->ld,
-                              .taps = node->taps,
-                              .tap_count = node->tap_count};
-}
-
-/* One image. */
-static void patches_forward(struct cpu_plan *plan, const struct cpu_node *node, const void *x, float *y) {
-  const struct cpu_window *w = &node->window;
-  struct cpu_affine view;
-  struct cpu_pad pad = backend_cpu_pad_of(plan, node, &view);
-  size_t rows = backend_cpu_patch_rows(node);
-  plan->kernels->pad(&pad, x, plan->scratch.padded);
-  for (size_t at = 0; at < w->out_height; at += rows) {
-    struct cpu_patches patches = conv_patches(node, at, rows);
-    plan->kernels->patches(&patches, plan->scratch.padded + at * patches.row_step, plan->scratch.patches);
-    struct cpu_gemm product = {.m = patches.rows * patches.width,
-                               .n = backend_cpu_columns(node),
-                               .k = backend_cpu_patch(node),
-                               .a = plan->scratch.patches,
-                               .a_row = patches.ldo,
-                               .a_column = 1,
-                               .b = plan->weights + node->weight,
-                               .ldb = backend_cpu_weights_ld(plan, node),
-                               .c = y + at * w->out_width * node->ld,
-                               .ldc = node->ld,
-                               .bias = backend_cpu_bias(plan, node)};
-    backend_cpu_multiply(plan, &product, backend_cpu_rounds(plan, node));
-  }
-}
-
-/* The gradients of the weights and, if wanted, of the patches; g is the gradient of these rows. */
-static void patches_gradients(struct cpu_plan *plan, const struct cpu_node *node, const struct cpu_patches *patches,
-                              const float *g) {
-  struct cpu_weight_product weights = {.rows = patches->rows * patches->width,
-                                       .inputs = backend_cpu_patch(node),
-                                       .columns = backend_cpu_columns(node),
-                                       .x = plan->scratch.patches,
-                                       .ldx = patches->ldo,
-                                       .gradient = g,
-                                       .ldg = node->ld,
-                                       .to = plan->gradients + node->weight,
-                                       .ldw = backend_cpu_weights_ld(plan, node),
-                                       .accumulate = true,
-                                       .rounds = backend_cpu_rounds(plan, node)};
-  struct cpu_input_product inputs = {.rows = weights.rows,
-                                     .inputs = weights.inputs,
-                                     .units = node->width,
-                                     .gradient = g,
-                                     .ldg = node->ld,
-                                     .weights = plan->weights + node->weight,
-                                     .ldw = weights.ldw,
-                                     .to = plan->scratch.patch_gradients,
-                                     .ldt = patches->ldo,
-                                     .columns = (weights.inputs + 7) / 8 * 8,
-                                     .rounds = weights.rounds};
-  backend_cpu_product_weights(plan, &weights);
-  if (node->edges[0].gradient)
-    backend_cpu_product_inputs(plan, &inputs);
-}
-
-static void patches_backward(struct cpu_plan *plan, const struct cpu_node *node, const void *x, const float *g,
-                             float *to) {
-  const struct cpu_edge *edge = &node->edges[0];
-  const struct cpu_window *w = &node->window;
-  struct cpu_affine view;
-  struct cpu_pad pad = backend_cpu_pad_of(plan, node, &view);
-  size_t rows = backend_cpu_patch_rows(node);
-  plan->kernels->pad(&pad, x, plan->scratch.padded);
-  if (edge->gradient)
-    memset(plan->scratch.padded_gradient, 0, w->padded_height * w->padded_width * w->ld * sizeof(float));
-  for (size_t at = 0; at < w->out_height; at += rows) {
-    struct cpu_patches patches = conv_patches(node, at, rows);
-    plan->kernels->patches(&patches, plan->scratch.padded + at * patches.row_step, plan->scratch.patches);
-    patches_gradients(plan, node, &patches, g + at * w->out_width * node->ld);
-    if (edge->gradient)
-      plan->kernels->unpatch(&patches, plan->scratch.patch_gradients,
-                             plan->scratch.padded_gradient + at * patches.row_step);
-  }
-  if (edge->gradient)
-    plan->kernels->crop(&pad, plan->scratch.padded_gradient, edge->relu ? plan->scratch.padded : NULL, !edge->first,
-                        to);
-}
 
 /* --- groups --- */
 
@@ -173,7 +79,7 @@ static void conv_forward(struct cpu_plan *plan, const struct cpu_node *node, siz
   else
     for (size_t i = 0; i < count; i++, y += backend_cpu_image(node))
       if (node->form == CPU_PATCHES)
-        patches_forward(plan, node, backend_cpu_values(plan, source, first + i), y);
+        backend_cpu_patches_forward(plan, node, first + i, y);
       else
         grouped_forward(plan, node, source, backend_cpu_values(plan, source, first + i), y);
 }
@@ -224,12 +130,11 @@ static void conv_backward(struct cpu_plan *plan, struct cpu_node *node, size_t f
     return;
   }
   for (size_t i = 0; i < count; i++, g += backend_cpu_image(node)) {
-    const void *x = backend_cpu_values(plan, source, first + i);
     float *to = edge->gradient ? source->gradient + (first + i) * backend_cpu_image(source) : NULL;
     if (node->form == CPU_PATCHES)
-      patches_backward(plan, node, x, g, to);
+      backend_cpu_patches_backward(plan, node, first + i, g, to);
     else
-      grouped_backward(plan, node, source, x, g, to);
+      grouped_backward(plan, node, source, backend_cpu_values(plan, source, first + i), g, to);
   }
 }
 

@@ -387,6 +387,11 @@ void backend_cpu_pointwise_forward(struct cpu_plan *plan, const struct cpu_node 
                                    float *y);
 void backend_cpu_pointwise_backward(struct cpu_plan *plan, const struct cpu_node *node, size_t first, size_t count,
                                     const float *gradient);
+/* Convolutions as products of patches, one image: its values y; then, from their gradient g, the gradients of the
+   weights, which are added, and of the input, unless nobody wants them (to: NULL). */
+void backend_cpu_patches_forward(struct cpu_plan *plan, const struct cpu_node *node, size_t image, float *y);
+void backend_cpu_patches_backward(struct cpu_plan *plan, const struct cpu_node *node, size_t image, const float *g,
+                                  float *to);
 /* The layout of the gradients of a window's outputs, spread by the stride, and the window that moves over them
    backward. */
 struct cpu_pad backend_cpu_spread_of(const struct cpu_window *window);

@@ -9,6 +9,7 @@ struct cpu_pad backend_cpu_spread_of(const struct cpu_window *w) {
   size_t span_y = (w->kernel_height - 1) * w->dilation, span_x = (w->kernel_width - 1) * w->dilation;
   return (struct cpu_pad){.height = w->out_height,
                           .width = w->out_width,
+                          .image_ld = w->ld,
                           .ld = w->ld,
                           .top = span_y - w->top,
                           .left = span_x - w->left,

@@ -53,14 +53,19 @@ CPU_INLINE void gemm_half_tile(const int twos, const struct cpu_gemm *g, size_t 
     a[r] = g->a + (row + ((size_t)r < rows ? (size_t)r : rows - 1)) * g->a_row;
     sum[r] = v_zero();
   }
-  const size_t even = g->k / 2 * 2;
-  for (size_t k = 0; k < even; k += 2) {
-    vec b = v_load(pairs + k * 8);
-    CPU_UNROLL for (int r = 0; r < 2 * twos; r++) sum[r] = v_fma(v_set_pair(a[r] + k), b, sum[r]);
-  }
-  if (even < g->k) {
-    vec b = v_load(pairs + even * 8);
-    CPU_UNROLL for (int r = 0; r < 2 * twos; r++) sum[r] = v_fma(v_set(a[r][even]), b, sum[r]);
+  const float *line = pairs;
+  for (size_t left = g->k, run; left > 0; left -= run) {
+    run = gemm_run(g, left);
+    const size_t even = run / 2 * 2;
+    for (size_t k = 0; k < even; k += 2, line += 16) {
+      vec b = v_load(line);
+      CPU_UNROLL for (int r = 0; r < 2 * twos; r++) sum[r] = v_fma(v_set_pair(a[r] + k), b, sum[r]);
+    }
+    if (even < run) { /* the last one: a run that others follow is even */
+      vec b = v_load(line);
+      CPU_UNROLL for (int r = 0; r < 2 * twos; r++) sum[r] = v_fma(v_set(a[r][even]), b, sum[r]);
+    }
+    CPU_UNROLL for (int r = 0; r < 2 * twos; r++) a[r] += g->jump;
   }
   vec bias = g->bias ? v_load_half(g->bias + column) : v_zero();
   CPU_UNROLL for (int r = 0; r < 2 * twos; r += 2) {
@@ -81,16 +86,20 @@ CPU_INLINE void gemm_half_columns_tile(const int twos, const int ways, const str
   const float *a = g->a + row, *b = g->b + column;
   vec sum[2][GEMM_PAIRS], out[12][8], bias = g->bias ? v_load_half(g->bias + column) : v_zero();
   CPU_UNROLL for (int j = 0; j < twos; j++) sum[0][j] = sum[1][j] = v_zero();
-  size_t k = 0;
-  for (; k + (size_t)ways <= g->k; k += (size_t)ways) {
-    CPU_UNROLL for (int w = 0; w < ways; w++, a += g->a_column, b += g->ldb) {
-      vec line = _mm512_permutexvar_ps(twice, v_load_half(b));
-      CPU_UNROLL for (int j = 0; j < twos; j++) sum[w][j] = v_fma(v_set_pair(a + 2 * j), line, sum[w][j]);
+  for (size_t left = g->k, run; left > 0; left -= run, a += g->jump - g->run * g->a_column) {
+    run = gemm_run(g, left);
+    size_t k = 0;
+    for (; k + (size_t)ways <= run; k += (size_t)ways) {
+      CPU_UNROLL for (int w = 0; w < ways; w++, a += g->a_column, b += g->ldb) {
+        vec line = _mm512_permutexvar_ps(twice, v_load_half(b));
+        CPU_UNROLL for (int j = 0; j < twos; j++) sum[w][j] = v_fma(v_set_pair(a + 2 * j), line, sum[w][j]);
+      }
     }
-  }
-  if (k < g->k) {
-    vec line = _mm512_permutexvar_ps(twice, v_load_half(b));
-    CPU_UNROLL for (int j = 0; j < twos; j++) sum[0][j] = v_fma(v_set_pair(a + 2 * j), line, sum[0][j]);
+    if (k < run) {
+      vec line = _mm512_permutexvar_ps(twice, v_load_half(b));
+      CPU_UNROLL for (int j = 0; j < twos; j++) sum[0][j] = v_fma(v_set_pair(a + 2 * j), line, sum[0][j]);
+      a += g->a_column, b += g->ldb;
+    }
   }
   CPU_UNROLL for (int j = 0; j < twos; j++) {
     vec both = v_split(sum[0][j] + sum[1][j]);

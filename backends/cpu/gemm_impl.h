@@ -36,25 +36,32 @@ CPU_INLINE void gemm_tile(const int rows, const int vecs, const struct cpu_gemm 
   }
   if (by_columns) {
     const float *a = g->a + row;
-    for (size_t k = 0; k < g->k; k++, a += step, b += ldb) {
-      vec line[8];
-      CPU_UNROLL for (int v = 0; v < vecs; v++) line[v] = v_load(b + v * CPU_LANES);
-      CPU_UNROLL for (int r = 0; r < rows; r++) {
-        vec one = v_set(a[r]);
-        CPU_UNROLL for (int v = 0; v < vecs; v++) sum[r][v] = v_fma(one, line[v], sum[r][v]);
+    for (size_t left = g->k, run; left > 0; left -= run, a += g->jump - g->run * step) {
+      run = gemm_run(g, left);
+      for (size_t k = 0; k < run; k++, a += step, b += ldb) {
+        vec line[8];
+        CPU_UNROLL for (int v = 0; v < vecs; v++) line[v] = v_load(b + v * CPU_LANES);
+        CPU_UNROLL for (int r = 0; r < rows; r++) {
+          vec one = v_set(a[r]);
+          CPU_UNROLL for (int v = 0; v < vecs; v++) sum[r][v] = v_fma(one, line[v], sum[r][v]);
+        }
       }
     }
   } else {
     /* One pointer serves three rows (at 0, step, 2 step), so the addresses of a dozen rows fit in four registers. */
     const float *a[4];
     CPU_UNROLL for (int p = 0; p < 4; p++) a[p] = g->a + (row + (size_t)(p * 3 < rows ? p * 3 : 0)) * step;
-    for (size_t k = 0; k < g->k; k++, b += ldb) {
-      vec line[8];
-      CPU_UNROLL for (int v = 0; v < vecs; v++) line[v] = v_load(b + v * CPU_LANES);
-      CPU_UNROLL for (int r = 0; r < rows; r++) {
-        vec one = v_set(a[r / 3][(size_t)(r % 3) * step + k]);
-        CPU_UNROLL for (int v = 0; v < vecs; v++) sum[r][v] = v_fma(one, line[v], sum[r][v]);
+    for (size_t left = g->k, run; left > 0; left -= run) {
+      run = gemm_run(g, left);
+      for (size_t k = 0; k < run; k++, b += ldb) {
+        vec line[8];
+        CPU_UNROLL for (int v = 0; v < vecs; v++) line[v] = v_load(b + v * CPU_LANES);
+        CPU_UNROLL for (int r = 0; r < rows; r++) {
+          vec one = v_set(a[r / 3][(size_t)(r % 3) * step + k]);
+          CPU_UNROLL for (int v = 0; v < vecs; v++) sum[r][v] = v_fma(one, line[v], sum[r][v]);
+        }
       }
+      CPU_UNROLL for (int p = 0; p < 4; p++) a[p] += g->jump;
     }
   }
   gemm_store(rows, vecs, CPU_LANES, g, row, column, sum);
@@ -231,7 +238,7 @@ static void gemm_block(const struct cpu_gemm *g, const float *pairs) {
     gemm_packed(g);
     return;
   }
-  size_t column = g->k <= GEMM_SHALLOW ? gemm_shallow(g) : 0;
+  size_t column = g->k <= GEMM_SHALLOW && g->run == 0 ? gemm_shallow(g) : 0;
   const bool tall = g->m > 6; /* short products get wide tiles, so that enough sums are in flight */
 #if CPU_LANES < 16
   if (g->m == 4 || g->m == 7 || g->m == 8) /* tiles of 4 and 3 rows: twelve sums, where tiles of 2 vectors have eight */
@@ -255,15 +262,32 @@ CPU_INLINE size_t gemm_depth(const struct cpu_gemm *g) {
   return g->a_row == 1 && g->m > LINE && g->n >= 2 * LINE ? CPU_GEMM_DEPTH / 2 : CPU_GEMM_DEPTH;
 }
 
+/* Terms of the block that begins `done` terms on: whole runs of A, or a part of one. */
+static size_t gemm_terms(const struct cpu_gemm *g, size_t done) {
+  const size_t left = g->k - done, most = gemm_depth(g);
+  size_t terms = most;
+  if (g->run > most)
+    terms = g->run - done % g->run < most ? g->run - done % g->run : most;
+  else if (g->run > 0)
+    terms = most / g->run * g->run;
+  return terms < left ? terms : left;
+}
+
+/* Where A's term lies. */
+static const float *gemm_at(const struct cpu_gemm *g, size_t term) {
+  return g->run > 0 ? g->a + term / g->run * g->jump + term % g->run * g->a_column : g->a + term * g->a_column;
+}
+
 /* Long sums go in blocks, so that a panel of B stays in the first-level cache while all rows of A use it. */
 static void gemm(const struct cpu_gemm *g) {
   float pairs[CPU_GEMM_DEPTH * 8] __attribute__((aligned(64)));
-  const size_t depth = gemm_depth(g);
-  for (size_t done = 0; done == 0 || done < g->k; done += depth) {
+  size_t done = 0;
+  do {
     struct cpu_gemm block = *g;
-    const bool last = g->k - done <= depth;
-    block.k = last ? g->k - done : depth;
-    block.a = g->a + done * g->a_column;
+    const size_t terms = gemm_terms(g, done);
+    const bool last = terms == g->k - done;
+    block.k = terms;
+    block.a = gemm_at(g, done);
     block.b = g->b + done * g->ldb;
     block.bias = done == 0 ? g->bias : NULL;
     block.accumulate = g->accumulate || done > 0;
@@ -276,7 +300,8 @@ static void gemm(const struct cpu_gemm *g) {
       block.c += g->c_next;
       block.mask = block.mask ? block.mask + g->mask_next : NULL;
     }
-  }
+    done += terms;
+  } while (done < g->k);
 }
 
 #endif

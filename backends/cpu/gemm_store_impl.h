@@ -1,9 +1,15 @@
-/* gemm_store_impl.h - stores the finished sums of a product: masks, adding to what is in C, ReLU. */
+/* gemm_store_impl.h - what the tiles of all products share: how far A goes on without a jump, and how finished sums are
+   stored, with masks, adding to what is in C, and ReLU. */
 #ifndef BACKEND_CPU_GEMM_STORE_IMPL_H
 #define BACKEND_CPU_GEMM_STORE_IMPL_H
 
 #include "kernels_impl.h"
 #include "lanes_impl.h"
+
+/* Terms up to A's next jump; `left` are left. */
+CPU_INLINE size_t gemm_run(const struct cpu_gemm *g, size_t left) {
+  return g->run > 0 && g->run < left ? g->run : left;
+}
 
 /* Store the sums of rows x vecs of C from (row, column) on. */
 CPU_INLINE void gemm_store(const int rows, const int vecs, const size_t lanes, const struct cpu_gemm *g, size_t row,

@@ -33,7 +33,8 @@ struct cpu_gemm {
   size_t units;
   const float *a; /* A(i, j) = a[i * a_row + j * a_column]; one of the two is 1 */
   size_t a_row, a_column;
-  const float *b; /* [k][ldb] */
+  size_t run, jump; /* after `run` terms A goes on `jump` floats from where these began; gemm; 0: never */
+  const float *b;   /* [k][ldb] */
   size_t ldb;
   bool b_transposed; /* gemm_large, gemm_few, gemm_bfloat: B lies as [n][ldb] */
   float *c;          /* [m][ldc] */
@@ -138,11 +139,13 @@ struct cpu_depthwise_weights {
   struct cpu_ahead *ahead;
 };
 
-/* An image of [height][width][ld] inside a larger one: at (top, left), its pixels `step` apart. */
+/* An image of [height][width][image_ld] inside a larger one, [padded_height][padded_width][ld]: at (top, left), its
+   pixels `step` apart. Where ld is less, the floats behind it are padding, which the larger image does without. */
 struct cpu_pad {
-  size_t height, width, ld, top, left, padded_height, padded_width, step;
+  size_t height, width, image_ld, ld, top, left, padded_height, padded_width, step;
   float fill;                    /* the value that the reader wants everywhere else */
-  const struct cpu_affine *view; /* how the image's numbers are transformed; NULL: not at all. Only for steps of 1 */
+  const struct cpu_affine *view; /* how the image's numbers are transformed; NULL: not at all. Only for steps
+                                    of 1, and where no floats are left out */
 };
 
 /* The pixels under the taps of a window, side by side: [rows][width][taps][channels]; output pixels are `ldo` floats

@@ -167,6 +167,8 @@ static void plan_add_window(struct cpu_plan *plan, struct cpu_node *node) {
     node->form = CPU_PATCHES;
   else
     node->form = (size_t)a.groups == source->width && node->width == source->width ? CPU_DEPTHWISE : CPU_GROUPED;
+  if (node->form == CPU_PATCHES)
+    w->ld = source->width;
   plan_set_taps(plan, node);
 }
 

@@ -37,7 +37,8 @@ bool backend_cpu_is_large(size_t m, size_t n, size_t k) {
 }
 
 static bool is_large(const struct cpu_plan *plan, const struct cpu_gemm *g) {
-  return plan->scratch.pack && backend_cpu_is_large(g->m, g->n, g->k) && g->n % 16 == 0 && g->more == 0 && !g->ahead;
+  return plan->scratch.pack && backend_cpu_is_large(g->m, g->n, g->k) && g->n % 16 == 0 && g->more == 0 &&
+         g->run == 0 && !g->ahead;
 }
 
 static void multiply_large(const struct cpu_plan *plan, const struct cpu_gemm *g) {

@@ -28,6 +28,7 @@ struct cpu_pad backend_cpu_pad_of(const struct cpu_plan *plan, const struct cpu_
   return (struct cpu_pad){.view = viewed ? view : NULL,
                           .height = w->in_height,
                           .width = w->in_width,
+                          .image_ld = plan->nodes[node->edges[0].source].ld,
                           .ld = w->ld,
                           .top = w->top,
                           .left = w->left,

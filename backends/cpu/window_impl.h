@@ -15,10 +15,25 @@ static void copy_floats(size_t count, const float *in, float *out) {
   CPU_FOR_LANES(i, count, v_store_lanes(out + i, v_load_lanes(in + i, LANES), LANES));
 }
 
+/* Pixels without the floats behind the first p->ld ones of each, which may be any number. */
+static void pad_compact(const struct cpu_pad *p, const float *in, float *out) {
+  const size_t ld = p->ld;
+  for (size_t y = 0; y < p->height; y++, out += p->padded_width * ld)
+    for (size_t x = 0; x < p->width; x++, in += p->image_ld)
+      for (size_t c = 0; c < ld; c += CPU_LANES) {
+        const size_t count = ld - c < CPU_LANES ? ld - c : CPU_LANES;
+        v_store_first(out + x * ld + c, v_load_first(in + c, count), count);
+      }
+}
+
 static void pad(const struct cpu_pad *p, const void *image, float *out) {
   const size_t line = p->padded_width * p->ld, inner = p->width * p->ld;
   const size_t number = p->view && p->view->half ? sizeof(uint16_t) : sizeof(float);
   out += p->top * line + p->left * p->ld;
+  if (p->ld < p->image_ld) {
+    pad_compact(p, image, out);
+    return;
+  }
   for (size_t y = 0; y < p->height; y++, out += p->step * line) {
     const void *in = (const char *)image + y * inner * number;
     if (p->step > 1)
@@ -31,8 +46,30 @@ static void pad(const struct cpu_pad *p, const void *image, float *out) {
   }
 }
 
+/* Back from where pad_compact writes to: the floats behind those of a pixel are 0. */
+static void crop_compact(const struct cpu_pad *p, const float *in, const float *mask, bool accumulate, float *out) {
+  const size_t ld = p->ld, line = p->padded_width * ld;
+  for (size_t y = 0; y < p->height; y++)
+    for (size_t x = 0; x < p->width; x++, out += p->image_ld) {
+      const size_t at = (p->top + y) * line + (p->left + x) * ld;
+      CPU_FOR_LANES(c, p->image_ld, {
+        const size_t left = ld > c ? ld - c : 0, count = left < LANES ? left : LANES;
+        vec g = v_load_first(in + at + c, count);
+        if (mask)
+          g = v_masked(v_greater(v_load_first(mask + at + c, count), v_zero()), g);
+        if (accumulate)
+          g = g + v_load_lanes(out + c, LANES);
+        v_store_lanes(out + c, g, LANES);
+      });
+    }
+}
+
 static void crop(const struct cpu_pad *p, const float *in, const float *mask, bool accumulate, float *out) {
   const size_t line = p->padded_width * p->ld, inner = p->width * p->ld;
+  if (p->ld < p->image_ld) {
+    crop_compact(p, in, mask, accumulate, out);
+    return;
+  }
   for (size_t y = 0; y < p->height; y++, out += inner) {
     const size_t at = (p->top + y) * line + p->left * p->ld;
     const float *row = in + at, *over = mask ? mask + at : NULL;

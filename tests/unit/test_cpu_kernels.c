@@ -96,6 +96,54 @@ static void test_gemm(void **state) {
   check_gemm(k, 0, 40, 3, false, 0);
 }
 
+/* A whose terms lie in runs, as what a window sees of an image does: rows, or columns, overlap. */
+static void check_runs(const struct cpu_kernels *k, size_t m, size_t n, size_t run, size_t runs, bool by_columns) {
+  const size_t depth = run * runs, step = by_columns ? m + 2 : 5, ldb = padded(n) + 16, columns = (n + 7) / 8 * 8;
+  const size_t jump = (by_columns ? run * step : run) + 7;
+  float *a = draw(runs * jump + m * step + run * step, 1), *b = draw(depth * ldb, 2), *c = draw(m * ldb, 3);
+  float *before = draw(m * ldb, 3), *bias = draw(ldb, 4);
+  struct cpu_gemm g = {.m = m,
+                       .n = columns,
+                       .k = depth,
+                       .a = a,
+                       .a_row = by_columns ? 1 : step,
+                       .a_column = by_columns ? step : 1,
+                       .run = run,
+                       .jump = jump,
+                       .b = b,
+                       .ldb = ldb,
+                       .c = c,
+                       .ldc = ldb,
+                       .bias = bias,
+                       .accumulate = true};
+  k->gemm(&g);
+  for (size_t i = 0; i < m; i++)
+    for (size_t j = 0; j < columns; j++) {
+      double want = (double)bias[j] + (double)before[i * ldb + j];
+      for (size_t q = 0; q < depth; q++)
+        want += (double)a[i * g.a_row + q / run * jump + q % run * g.a_column] * (double)b[q * ldb + j];
+      assert_close_told((double)c[i * ldb + j], want, 1e-5, 3e-6 * sqrt((double)depth),
+                        "%zu x %zu, %zu runs of %zu%s: row %zu, column %zu", m, n, runs, run,
+                        by_columns ? ", by columns" : "", i, j);
+    }
+  free(a), free(b), free(c), free(before), free(bias);
+}
+
+/* Short runs, several to a block of terms; such as do not divide one; and longer ones than a block. Two terms in all. */
+static void test_runs(void **state) {
+  const struct cpu_kernels *k = kernels_of(state);
+  const size_t run[] = {2, 6, 24, 90, 130, 300}, sizes[] = {1, 5, 8, 13, 24, 33, 64};
+  for (size_t r = 0; r < sizeof run / sizeof *run; r++)
+    for (size_t i = 0; i < 7; i++)
+      for (size_t j = 0; j < 7; j++)
+        for (int by_columns = 0; by_columns < 2; by_columns++)
+          check_runs(k, sizes[i], sizes[j], run[r], 1 + (i + j) % 7, by_columns);
+  for (size_t i = 0; i < 7; i++) { /* odd ones: by columns, or of whole vectors */
+    check_runs(k, sizes[i], sizes[i], 7, 5, true);
+    check_runs(k, sizes[i], 16 * sizes[i], 21, 7, false);
+  }
+}
+
 /* Large products give the bits of the others, which check_gemm compares with plain arithmetic; nothing beside C
    changes. */
 static void check_large(const struct cpu_kernels *k, size_t m, size_t n, size_t depth, bool by_columns, int mode) {
@@ -483,6 +531,7 @@ static void test_masks(void **state) {
 int main(void) {
   struct level_tests all = {.count = 0};
   add_on_levels(&all, "test_gemm", 0, test_gemm);
+  add_on_levels(&all, "test_runs", 0, test_runs);
   add_on_levels(&all, "test_few_rows", 0, test_few_rows);
   add_on_levels(&all, "test_few_columns", 0, test_few_columns);
   add_on_levels(&all, "test_large_products", 0, test_large_products_give_the_same_bits);

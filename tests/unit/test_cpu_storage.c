@@ -167,7 +167,8 @@ static void check_reads(const struct cpu_kernels *k) {
   k->norm_moments(&m, i.size, i.g, i.halves, sums[2], sums[3]);
   assert_memory_equal(sums[0], sums[2], i.period * sizeof(float));
   assert_memory_equal(sums[1], sums[3], i.period * sizeof(float));
-  struct cpu_pad pad = {.height = i.pixels, .width = 1, .ld = i.ld, .top = 1, .left = 0, .step = 1, .view = &f};
+  struct cpu_pad pad = {
+      .height = i.pixels, .width = 1, .image_ld = i.ld, .ld = i.ld, .top = 1, .left = 0, .step = 1, .view = &f};
   pad.padded_height = i.pixels + 1;
   pad.padded_width = 1;
   float *padded[] = {draw((i.pixels + 1) * i.ld), draw((i.pixels + 1) * i.ld)};

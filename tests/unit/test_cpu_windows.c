@@ -151,6 +151,7 @@ static void check_pools(const struct cpu_kernels *k) {
 /* Into a larger image and out again, spread or viewed. */
 static void check_padding(const struct cpu_kernels *k) {
   struct cpu_pad p = {.height = 1 + below(4), .width = 1 + below(9), .ld = 8 * (1 + below(4)), .step = 1 + below(3)};
+  p.image_ld = p.ld;
   p.top = below(3);
   p.left = below(3);
   p.padded_height = p.top + (p.height - 1) * p.step + 1 + below(3);
@@ -189,6 +190,38 @@ static void check_padding(const struct cpu_kernels *k) {
           assert_true(back[from] == before[from] + (mask[at] > 0 ? out[at] : 0));
       }
   free(in), free(out), free(scale), free(shift), free(back), free(before), free(mask);
+}
+
+/* Into a larger image whose pixels are their channels alone, and out again. */
+static void check_compact(const struct cpu_kernels *k) {
+  struct cpu_pad p = {.height = 1 + below(4), .width = 1 + below(9), .image_ld = 8 * (1 + below(4)), .step = 1};
+  p.ld = p.image_ld - 1 - below(7);
+  p.top = below(3);
+  p.left = below(3);
+  p.padded_height = p.top + p.height + below(3);
+  p.padded_width = p.left + p.width + below(3);
+  size_t size = p.height * p.width * p.image_ld, padded = p.padded_height * p.padded_width * p.ld;
+  bool masked = below(2), adds = below(2);
+  float *in = draw(size), *out = draw(padded), *was = draw(padded), *back = draw(size), *before = draw(size);
+  float *mask = draw(padded);
+  memcpy(was, out, padded * sizeof *out);
+  memcpy(before, back, size * sizeof *back);
+  k->pad(&p, in, out);
+  k->crop(&p, out, masked ? mask : NULL, adds, back);
+  for (size_t y = 0; y < p.padded_height; y++)
+    for (size_t x = 0; x < p.padded_width; x++)
+      for (size_t c = 0; c < p.image_ld; c++) {
+        bool inside = y >= p.top && x >= p.left && y - p.top < p.height && x - p.left < p.width;
+        size_t at = (y * p.padded_width + x) * p.ld + c;
+        size_t from = inside ? ((y - p.top) * p.width + x - p.left) * p.image_ld + c : 0;
+        if (c < p.ld)
+          assert_true(out[at] == (inside ? in[from] : was[at]));
+        if (!inside)
+          continue;
+        float gradient = c < p.ld && (!masked || mask[at] > 0) ? in[from] : 0;
+        assert_true(back[from] == (adds ? before[from] : 0) + gradient);
+      }
+  free(in), free(out), free(was), free(back), free(before), free(mask);
 }
 
 static void check_patches(const struct cpu_kernels *k) {
@@ -294,6 +327,7 @@ static void test_pools(void **state) { on_random_shapes(state, check_pools); }
 
 static void test_padding_and_patches(void **state) {
   on_random_shapes(state, check_padding);
+  on_random_shapes(state, check_compact);
   on_random_shapes(state, check_patches);
 }
 
