@@ -36,6 +36,7 @@ static void grouped_forward(struct cpu_plan *plan, const struct cpu_node *node, 
   struct grouped g = grouped_begin(plan, node, source);
   const float *weights = plan->weights + node->weight, *bias = backend_cpu_bias(plan, node);
   plan->kernels->pad(&pad, x, plan->scratch.padded);
+  backend_cpu_clear_padding(node, 1, y);
   do {
     float sum = bias ? bias[g.unit] : 0;
     for (size_t t = 0; t < node->tap_count; t++)
@@ -100,6 +101,8 @@ static void conv_begin(struct cpu_plan *plan, const struct cpu_node *node, size_
 void backend_cpu_conv_forward(struct cpu_plan *plan, struct cpu_node *node, size_t rows, bool training) {
   size_t block = backend_cpu_block(plan, node);
   conv_begin(plan, node, block, false);
+  if (node->form == CPU_DEPTHWISE && node->pixels == 1) /* as in pools */
+    backend_cpu_clear_padding(node, rows, node->value);
   for (size_t first = 0; first < rows; first += block) {
     size_t count = rows - first < block ? rows - first : block;
     backend_cpu_fetch_next(plan, node, first, count, rows, false);

@@ -211,7 +211,8 @@ struct cpu_plan {
   struct cpu_segment *segments; /* trained ones first */
   size_t segment_count;
   size_t trained, floats; /* of the flat vector: numbers trained, and all (running statistics too), padding included */
-  size_t rows;            /* most rows in one step */
+  size_t rows;            /* most rows in one pass */
+  size_t batch;           /* most rows in one step of training; no pass of validation counts */
   size_t bytes;           /* bytes of memory that a step works on */
   size_t outputs;         /* targets, or classes */
   size_t artificial;      /* NOMU: artificial points after the rows of a step */
@@ -241,6 +242,9 @@ const float *backend_cpu_bias(const struct cpu_plan *plan, const struct cpu_node
 size_t backend_cpu_weights_ld(const struct cpu_plan *plan, const struct cpu_node *node);
 /* Floats per image. */
 size_t backend_cpu_image(const struct cpu_node *node);
+/* Zero the floats behind the channels, or features, of some rows of a node's values. Kernels compute with them, too,
+   and a place in memory begins with what another array left there: who writes values without them clears them. */
+void backend_cpu_clear_padding(const struct cpu_node *node, size_t rows, float *values);
 /* Rows of the matrix that the patches of one output pixel are multiplied by, and the number of floats that they
    take. */
 size_t backend_cpu_patch(const struct cpu_node *node);

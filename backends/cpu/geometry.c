@@ -2,6 +2,8 @@
    once. */
 #include "cpu_impl.h"
 
+#include <string.h>
+
 bool backend_cpu_is_head(enum tutti_op op) { return op >= TUTTI_OP_HEAD_SOFTMAX && op <= TUTTI_OP_HEAD_NOMU; }
 
 /* Row length in memory: whole vectors of 16. Long rows avoid multiples of 512 bytes, because the rows of a panel would
@@ -26,6 +28,11 @@ const float *backend_cpu_bias(const struct cpu_plan *plan, const struct cpu_node
 }
 
 size_t backend_cpu_image(const struct cpu_node *node) { return node->pixels * node->ld; }
+
+void backend_cpu_clear_padding(const struct cpu_node *node, size_t rows, float *values) {
+  for (size_t r = 0; node->width < node->ld && r < rows * node->pixels; r++, values += node->ld)
+    memset(values + node->width, 0, (node->ld - node->width) * sizeof *values);
+}
 
 size_t backend_cpu_patch(const struct cpu_node *node) { return node->tap_count * node->inputs; }
 

@@ -22,6 +22,7 @@ static void gather_inputs(struct cpu_plan *plan, const tutti_split *split, size_
   const float *inputs = tutti_split_inputs(split);
   if (inputs && !augmentation && input->pixels == 1) {
     plan->kernels->gather(count, input->width, inputs, rows, input->value, input->ld);
+    backend_cpu_clear_padding(input, count, input->value);
     return;
   }
   /* Rows made on demand, and images, come tightly packed. Spread them, beginning with the last. */
@@ -31,6 +32,7 @@ static void gather_inputs(struct cpu_plan *plan, const tutti_split *split, size_
     tutti_split_gather(split, count, rows, input->value);
   for (size_t r = count * input->pixels; r-- > 1;)
     memmove(input->value + r * input->ld, input->value + r * input->width, input->width * sizeof(float));
+  backend_cpu_clear_padding(input, count, input->value);
 }
 
 void backend_cpu_gather(struct cpu_plan *plan, const tutti_split *split, size_t count, const uint32_t *rows,

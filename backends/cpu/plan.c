@@ -503,7 +503,7 @@ enum tutti_status backend_cpu_plan_describe(tutti_context *context, const tutti_
   TUTTI_TRY_OUT(context, tutti_alloc(context, 1, sizeof *plan, &plan));
   b.plan = plan;
   plan->network = network;
-  plan->rows = rows;
+  plan->rows = plan->batch = rows;
   plan->outputs = task->outputs;
   plan->slopes = purpose->slopes != NULL;
   plan->weights = purpose->slopes ? purpose->slopes->weights : NULL;

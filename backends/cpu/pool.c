@@ -77,6 +77,8 @@ static void average_forward(struct cpu_plan *plan, struct cpu_node *node, size_t
 }
 
 void backend_cpu_pool_forward(struct cpu_plan *plan, struct cpu_node *node, size_t rows) {
+  if (node->pixels == 1) /* rows of tables are longer than the pixels of an image, which kernels write */
+    backend_cpu_clear_padding(node, rows, node->value);
   if (node->op == TUTTI_OP_GLOBAL_POOL)
     global_forward(plan, node, rows);
   else if (node->op == TUTTI_OP_MAX_POOL)
@@ -151,6 +153,7 @@ void backend_cpu_pool_backward(struct cpu_plan *plan, struct cpu_node *node, siz
 
 void backend_cpu_flatten(const struct cpu_plan *plan, const struct cpu_node *node, size_t rows) {
   const struct cpu_node *source = &plan->nodes[node->edges[0].source];
+  backend_cpu_clear_padding(node, rows, node->value);
   for (size_t r = 0; r < rows; r++) {
     const float *x = backend_cpu_read(plan, &node->edges[0], r, 1);
     for (size_t p = 0; p < source->pixels; p++)

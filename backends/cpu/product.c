@@ -59,7 +59,7 @@ static void multiply_large(const struct cpu_plan *plan, const struct cpu_gemm *g
 bool backend_cpu_rounds(const struct cpu_plan *plan, const struct cpu_node *node) {
   const size_t terms = node->form == CPU_PATCHES ? backend_cpu_patch(node) : node->inputs;
   return plan->gemm_bfloat && plan->trains && terms >= CPU_TILE && node->width >= CPU_TILE &&
-         plan->rows * node->pixels >= CPU_TILE;
+         plan->batch * node->pixels >= CPU_TILE;
 }
 
 void backend_cpu_multiply(const struct cpu_plan *plan, const struct cpu_gemm *product, bool rounds) {

@@ -39,6 +39,7 @@ static void forward_sum(struct cpu_plan *plan, const struct cpu_node *node, size
 
 static void forward_concat(const struct cpu_plan *plan, const struct cpu_node *node, size_t rows) {
   size_t size = node->pixels * node->ld, block = backend_cpu_block(plan, node);
+  backend_cpu_clear_padding(node, rows, node->value);
   for (size_t first = 0; first < rows; first += block) {
     size_t count = rows - first < block ? rows - first : block;
     float *to = node->value + first * size;
@@ -54,6 +55,7 @@ static void forward_concat(const struct cpu_plan *plan, const struct cpu_node *n
 
 static void forward_crelu(const struct cpu_plan *plan, const struct cpu_node *node, size_t rows) {
   const struct cpu_node *source = &plan->nodes[node->edges[0].source];
+  backend_cpu_clear_padding(node, rows, node->value);
   for (size_t r = 0; r < rows; r++) {
     const float *x = backend_cpu_read(plan, &node->edges[0], r, 1);
     float *y = node->value + r * node->pixels * node->ld;

@@ -44,6 +44,7 @@ enum tutti_status backend_cpu_training_create(tutti_context *context, const stru
     most = evaluated;
   TUTTI_TRY(context, backend_cpu_plan_create_job(context, kernels, job, most, &t->plan));
   t->plan->artificial = artificial;
+  t->plan->batch = t->batch + artificial;
   backend_cpu_decays(t->plan, config);
   TUTTI_TRY(context, tutti_alloc(context, rows, sizeof *t->order, &t->order));
   if (artificial) {

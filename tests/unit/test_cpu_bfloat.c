@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "backends/cpu/plan_impl.h"
+#include "backends/cpu/train_impl.h"
 #include "cpu_check.h"
 #include "cpu_images.h"
 #include "cpu_levels.h"
@@ -462,6 +463,38 @@ static void test_kinds_of_layers(void **state) {
   check_kind((struct kind){4, 3, 256, 64, false, true}); /* no block has 16 pixels */
 }
 
+/* Mini-batches of fewer than 16 rows do not round, whatever validation puts through the network at once. */
+static void test_rows_of_a_step_decide(void **state) {
+  (void)state;
+  const struct tutti_task task = images_task();
+  tutti_split *split = images_make(&task);
+  tutti_network *network = begin(&task);
+  const uint32_t layer = dense(network, OP(network, TUTTI_OP_FLATTEN, 0), 32, TUTTI_ACTIVATION_RELU);
+  OK(tutti_network_add_head(context, network, layer, &task));
+  for (int rows = 15; rows <= 16; rows++)
+    for (int validates = 0; validates < 2; validates++) {
+      struct cpu_config config = make_config();
+      config.precision = CPU_BFLOAT16;
+      config.batch_size = rows;
+      const struct tutti_job job = {.size = sizeof job,
+                                    .task = &task,
+                                    .network = network,
+                                    .config = &config,
+                                    .train = split,
+                                    .validation = validates ? split : NULL};
+      struct training t;
+      OK(backend_cpu_training_create(context, backend_cpu_kernels(tutti_cpu_detect()), &job, true, &t));
+      t.plan->trains = true;
+      size_t of_layer = 0;
+      while (t.plan->nodes[of_layer].op != TUTTI_OP_DENSE)
+        of_layer++;
+      assert_int_equal(backend_cpu_rounds(t.plan, &t.plan->nodes[of_layer]), rows == 16);
+      backend_cpu_training_destroy(&t);
+    }
+  tutti_network_destroy(network);
+  tutti_split_destroy(split);
+}
+
 int main(void) {
   struct level_tests all = {.count = 0};
   add_on_levels(&all, "test_products", 0, test_products);
@@ -473,6 +506,7 @@ int main(void) {
       cmocka_unit_test(test_networks_beside_floats),
       cmocka_unit_test(test_images_beside_floats),
       cmocka_unit_test(test_kinds_of_layers),
+      cmocka_unit_test(test_rows_of_a_step_decide),
   };
   int failed = run_on_levels(&all, "products", NULL, NULL);
   return cmocka_run_group_tests(tests, set_up, tear_down) + failed;

@@ -129,7 +129,7 @@ static void check_runs(const struct cpu_kernels *k, size_t m, size_t n, size_t r
   free(a), free(b), free(c), free(before), free(bias);
 }
 
-/* Short runs, several to a block of terms; such as do not divide one; and longer ones than a block. Two terms in all. */
+/* Short runs, several to a block of terms; such as do not divide one; and longer ones than a block. */
 static void test_runs(void **state) {
   const struct cpu_kernels *k = kernels_of(state);
   const size_t run[] = {2, 6, 24, 90, 130, 300}, sizes[] = {1, 5, 8, 13, 24, 33, 64};
