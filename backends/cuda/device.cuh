@@ -86,6 +86,13 @@ struct block {
   bool weights_shared; /* the weights lie in shared memory */
 };
 
+/* A product of matrices A [m][k] and B [k][n] (product.cuh says how they may lie). */
+struct product {
+  uint32_t m, n, k, lda, ldb;
+  const float *a, *b;
+  bool a_shared, b_shared; /* whether they lie in shared memory */
+};
+
 /* What the threads of a block tell each other. */
 struct state {
   double partial[CUDA_PARTIAL_SUMS];
@@ -98,6 +105,7 @@ struct state {
   uint32_t stop[2]; /* at even and odd meetings: one is read while the other is written */
   uint32_t end, keep, command;
   struct block block, mean; /* mean: with the average of the weights for its weights */
+  struct product product;   /* that is staged */
 };
 
 /* All threads that compute. */
@@ -117,7 +125,7 @@ template <typename F> CPU_INLINE void each(uint32_t count, F f) {
    nothing that is stored may be loaded for another i. */
 template <int DEPTH, typename Load, typename Store> CPU_INLINE void each_with(uint32_t count, Load load, Store store) {
   for (uint32_t begin = threadIdx.x; begin < count; begin += DEPTH * CUDA_WORKERS) {
-    decltype(load(0)) x[DEPTH];
+    decltype(load(0)) x[DEPTH] = {}; /* what may have no value is put on the stack, which waits for the load */
     CUDA_UNROLL
     for (int d = 0; d < DEPTH; d++)
       if (begin + d * CUDA_WORKERS < count)

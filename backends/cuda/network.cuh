@@ -161,7 +161,7 @@ CPU_INLINE void multiply_by(const struct block &b, const struct product &p, cons
   const bool staged = b.stage != CUDA_NOWHERE && !(p.a_shared && p.b_shared);
   if constexpr (TENSOR) {
     if (staged)
-      multiply_staged_by_warps<FORM>(p, b.stage, start, store);
+      multiply_staged<TENSOR, FORM>(b, p, start, store);
     else
       multiply_by_warps<FORM>(p, start, store);
     return;
@@ -182,7 +182,7 @@ CPU_INLINE void multiply_by(const struct block &b, const struct product &p, cons
     if (p.m <= THIN_ROWS)
       return multiply_thin_rows<THIN_ROWS>(p, store);
   }
-  multiply_staged<FORM>(p, b.stage, start, store);
+  multiply_staged<TENSOR, FORM>(b, p, start, store);
 }
 
 /* --- forward --- */

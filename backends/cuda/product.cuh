@@ -14,12 +14,6 @@ enum product_form {
   PRODUCT_OF_ROWS     /* B as [n][ldb] */
 };
 
-struct product {
-  uint32_t m, n, k, lda, ldb;
-  const float *a, *b;
-  bool a_shared, b_shared; /* whether they lie in shared memory */
-};
-
 /* A thread's numbers of a product [m][n]: rows from `row` on, and four columns, `step` apart. */
 struct spot {
   uint32_t row, column, step, m, n;

@@ -1,6 +1,7 @@
 /* staged_product.cuh - products whose matrices lie in the device's memory. The block computes tiles of up to 64 x 64
    numbers; of what they need, 32 values of k at a time come to shared memory, and the next ones are on their way while
-   these are multiplied. Each number is one sum in the order of k, as in product.cuh and warp_product.cuh. */
+   these are multiplied. Each number is one sum in the order of k, as in product.cuh and warp_product.cuh. What the product
+   is like is told by shared memory: threads need it once a part, and their registers for the part. */
 #ifndef BACKEND_CUDA_STAGED_PRODUCT_CUH
 #define BACKEND_CUDA_STAGED_PRODUCT_CUH
 
@@ -10,6 +11,12 @@
    rows of 64. */
 constexpr uint32_t STAGE_DEPTH = CUDA_STAGE_DEPTH, STAGE_COLUMNS = CUDA_STAGE_COLUMNS, STAGE_ROW = STAGE_DEPTH + 4,
                    STAGE_ACROSS = STAGE_COLUMNS / 4;
+
+/* The product that the block is at; not kept in registers from one barrier to the next. */
+CPU_INLINE const struct product &told_product(void) {
+  CUDA_SHARED(shared); /* the compiler has to see that it is */
+  return ((const struct state *)shared)->product;
+}
 
 /* Rows of a tile, if each thread has so many. */
 CPU_INLINE uint32_t tile_rows(uint32_t rows) { return rows * CUDA_WORKERS / STAGE_ACROSS; }
@@ -35,7 +42,6 @@ CPU_INLINE void go_on(const struct product &p, uint32_t rows, struct part_place 
 }
 
 CPU_INLINE uint32_t at_most(uint32_t count, uint32_t most) { return count < most ? count : most; }
-CPU_INLINE uint32_t whole(uint32_t count, uint32_t step) { return (count + step - 1) / step * step; }
 
 /* Begin to bring four numbers of row `first` and, up to `rows`, of each `every` rows further, to rows of LD floats. Of rows
    before `whole_rows` the first `left` numbers count; the others become 0. */
@@ -130,7 +136,8 @@ CPU_INLINE void each_part(const struct product &p, uint32_t rows, uint32_t stage
 }
 
 template <enum product_form FORM, int ROWS, typename Start, typename Store>
-CUDA_PHASE void multiply_staged_tiles(struct product p, uint32_t stage, Start start, Store store) {
+CUDA_PHASE void multiply_staged_tiles(uint32_t stage, Start start, Store store) {
+  const struct product &p = told_product();
   /* Columns of a thread are apart where B lies by rows, so that its rows lie in different banks. */
   constexpr uint32_t APART = FORM == PRODUCT_OF_ROWS ? STAGE_ACROSS : 1;
   const uint32_t rows = tile_rows(ROWS), row = threadIdx.x / STAGE_ACROSS * ROWS,
@@ -155,19 +162,10 @@ CUDA_PHASE void multiply_staged_tiles(struct product p, uint32_t stage, Start st
       });
 }
 
-/* What `start` gives a column + the sum over k. Where a tile of 64 rows would be empty for the most part, tiles have
-   16. */
+/* By tensor cores: two warps side by side have a tile's columns. */
 template <enum product_form FORM, typename Start, typename Store>
-CPU_INLINE void multiply_staged(const struct product &p, uint32_t stage, const Start &start, const Store &store) {
-  if (p.m > tile_rows(1))
-    multiply_staged_tiles<FORM, 4>(p, stage, start, store);
-  else
-    multiply_staged_tiles<FORM, 1>(p, stage, start, store);
-}
-
-/* The same by tensor cores: two warps side by side have a tile's columns. */
-template <enum product_form FORM, typename Start, typename Store>
-CUDA_PHASE void multiply_staged_by_warps(struct product p, uint32_t stage, Start start, Store store) {
+CUDA_PHASE void multiply_staged_by_warps(uint32_t stage, Start start, Store store) {
+  const struct product &p = told_product();
   const uint32_t warp = threadIdx.x / CUDA_WARP, row = warp / 2 * TILE_ROWS, column = warp % 2 * TILE_COLUMNS;
   bool mine;
   float sum[4][4];
@@ -185,6 +183,22 @@ CUDA_PHASE void multiply_staged_by_warps(struct product p, uint32_t stage, Start
         if (mine)
           store_tile(p, tile.row + row, tile.column + column, sum, store);
       });
+}
+
+/* What `start` gives a column + the sum over k. TENSOR: by tensor cores. Where a tile of 64 rows would be empty for the
+   most part, tiles have 16. */
+template <bool TENSOR, enum product_form FORM, typename Start, typename Store>
+CPU_INLINE void multiply_staged(const struct block &b, const struct product &p, const Start &start,
+                                const Store &store) {
+  if (threadIdx.x == 0)
+    b.state->product = p;
+  meet();
+  if constexpr (TENSOR)
+    multiply_staged_by_warps<FORM>(b.stage, start, store);
+  else if (p.m > tile_rows(1))
+    multiply_staged_tiles<FORM, 4>(b.stage, start, store);
+  else
+    multiply_staged_tiles<FORM, 1>(b.stage, start, store);
 }
 
 #endif

@@ -19,6 +19,13 @@ static __device__ __forceinline__ float to_tf32(float x) {
   return __uint_as_float(rounded);
 }
 
+/* The thread's number in its warp, read when it is asked for: no register keeps it. */
+static __device__ __forceinline__ uint32_t lane_number(void) {
+  uint32_t lane;
+  asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
+  return lane;
+}
+
 /* All lanes of a warp go on together. */
 static __device__ __forceinline__ void meet_warp(void) { __syncwarp(); }
 
@@ -32,6 +39,7 @@ static __device__ __forceinline__ void multiply_add_tf32(const float (&a)[4], co
 }
 #else
 CPU_INLINE float to_tf32(float x) { return emulated_to_tf32(x); }
+CPU_INLINE uint32_t lane_number(void) { return threadIdx.x % CUDA_WARP; }
 CPU_INLINE void meet_warp(void) {}
 CPU_INLINE void multiply_add_tf32(const float (&a)[4], const float (&b)[2], float (&c)[4]) {
   emulated_multiply_add_tf32(a, b, c);

@@ -14,6 +14,7 @@ struct lane {
   uint32_t g, t;
 };
 
+CPU_INLINE uint32_t whole(uint32_t count, uint32_t step) { return (count + step - 1) / step * step; }
 CPU_INLINE uint32_t within(uint32_t i, uint32_t count) { return i < count ? i : count - 1; }
 
 /* Numbers side by side, from the one at k on; those at p.k and beyond are 0. */
@@ -62,58 +63,59 @@ CPU_INLINE void load_a(const struct product &p, struct lane lane, uint32_t row, 
     exchange(lane.t % 2 == 1, a[0][i], a[1][i]);
 }
 
-/* b[j]: row k of B as it lies, at column + g + 8 j. It is read in turns: at the same time, the lanes of a warp read
+/* b[j][i]: row k + i of B as it lies, at column + g + 8 j. It is read in turns: at the same time, the lanes of a warp read
    numbers from all banks. */
 template <bool WHOLE>
-CPU_INLINE void load_b(const struct product &p, struct lane lane, uint32_t column, uint32_t k, float (&b)[4]) {
+CPU_INLINE void load_b(const struct product &p, struct lane lane, uint32_t column, uint32_t k, uint32_t i,
+                       float (&b)[4][4]) {
+  float x[4];
   CUDA_UNROLL
   for (uint32_t j = 0; j < 4; j++)
-    b[j] = load_one<WHOLE>(p, p.b + within(column + lane.g + 8 * ((j + lane.t) % 4), p.n), p.ldb, k);
+    x[j] = load_one<WHOLE>(p, p.b + within(column + lane.g + 8 * ((j + lane.t) % 4), p.n), p.ldb, k + i);
   /* Number j is that of j + t: it is turned back by 1, and by 2. */
   const bool odd = lane.t % 2 == 1;
-  const float last = b[3];
-  b[3] = odd ? b[2] : last;
-  b[2] = odd ? b[1] : b[2];
-  b[1] = odd ? b[0] : b[1];
-  b[0] = odd ? last : b[0];
-  exchange(lane.t / 2 == 1, b[0], b[2]);
-  exchange(lane.t / 2 == 1, b[1], b[3]);
+  CUDA_UNROLL
+  for (uint32_t j = 0; j < 4; j++)
+    b[j][i] = odd ? x[(j + 3) % 4] : x[j];
+  exchange(lane.t / 2 == 1, b[0][i], b[2][i]);
+  exchange(lane.t / 2 == 1, b[1][i], b[3][i]);
 }
 
 /* The tile at (row, column), for 16 values of k, of which those beyond p.k count as 0; a lane's from `k` on. */
 template <enum product_form FORM, bool WHOLE>
 CPU_INLINE void add_tile(const struct product &p, struct lane lane, uint32_t row, uint32_t column, uint32_t k,
                          float (&sum)[4][4]) {
-  float a[2][4];
+  float a[2][4], b[4][4];
   load_a<FORM, WHOLE>(p, lane, row, k, a);
   CUDA_UNROLL
-  for (uint32_t j = 0; j < 4 && FORM == PRODUCT_OF_ROWS; j++) {
-    float b[4];
-    load_four<WHOLE>(p, p.b + within(column + lane.g + 8 * j, p.n) * p.ldb + k, k, b);
-    multiply_add_tf32({a[0][0], a[1][0], a[0][1], a[1][1]}, {b[0], b[1]}, sum[j]);
-    multiply_add_tf32({a[0][2], a[1][2], a[0][3], a[1][3]}, {b[2], b[3]}, sum[j]);
-  }
+  for (uint32_t j = 0; j < 4 && FORM == PRODUCT_OF_ROWS; j++)
+    load_four<WHOLE>(p, p.b + within(column + lane.g + 8 * j, p.n) * p.ldb + k, k, b[j]);
   CUDA_UNROLL
-  for (uint32_t i = 0; i < 4 && FORM != PRODUCT_OF_ROWS; i += 2) {
-    float upper[4], lower[4];
-    load_b<WHOLE>(p, lane, column, k + i, upper);
-    load_b<WHOLE>(p, lane, column, k + i + 1, lower);
+  for (uint32_t i = 0; i < 4; i += 2) {
+    if constexpr (FORM != PRODUCT_OF_ROWS) {
+      load_b<WHOLE>(p, lane, column, k, i, b);
+      load_b<WHOLE>(p, lane, column, k, i + 1, b);
+    }
     CUDA_UNROLL
-    for (int j = 0; j < 4; j++)
-      multiply_add_tf32({a[0][i], a[1][i], a[0][i + 1], a[1][i + 1]}, {upper[j], lower[j]}, sum[j]);
+    for (uint32_t j = 0; j < 4; j++)
+      multiply_add_tf32({a[0][i], a[1][i], a[0][i + 1], a[1][i + 1]}, {b[j][i], b[j][i + 1]}, sum[j]);
   }
 }
 
-CPU_INLINE struct lane this_lane(void) { return {threadIdx.x % CUDA_WARP / 4, threadIdx.x % 4}; }
+CPU_INLINE struct lane this_lane(void) {
+  const uint32_t number = lane_number();
+  return {number / 4, number % 4};
+}
 
 /* A warp's tile at (row, column): what its sums begin with, */
 template <typename Start>
 CPU_INLINE void begin_tile(const struct product &p, uint32_t column, const Start &start, float (&sum)[4][4]) {
+  const struct lane lane = this_lane();
   CUDA_UNROLL
   for (uint32_t j = 0; j < 4; j++)
     CUDA_UNROLL
   for (uint32_t e = 0; e < 4; e++) {
-    const uint32_t c = column + 8 * j + 2 * this_lane().t + e % 2;
+    const uint32_t c = column + 8 * j + 2 * lane.t + e % 2;
     sum[j][e] = c < p.n ? start.one(c) : 0;
   }
 }
@@ -144,10 +146,12 @@ CPU_INLINE void store_tile(const struct product &p, uint32_t row, uint32_t colum
 /* As multiply() does it, but for the rounding of what is multiplied. */
 template <enum product_form FORM, typename Start, typename Store>
 CUDA_PHASE void multiply_by_warps(struct product p, Start start, Store store) {
-  const uint32_t across = (p.n + TILE_COLUMNS - 1) / TILE_COLUMNS;
-  const uint32_t tiles = (p.m + TILE_ROWS - 1) / TILE_ROWS * across;
-  for (uint32_t tile = threadIdx.x / CUDA_WARP; tile < tiles; tile += CUDA_WORKERS / CUDA_WARP) {
-    const uint32_t row = tile / across * TILE_ROWS, column = tile % across * TILE_COLUMNS;
+  uint32_t row = 0, column = threadIdx.x / CUDA_WARP * TILE_COLUMNS;
+  for (;; column += CUDA_WORKERS / CUDA_WARP * TILE_COLUMNS) {
+    for (; column >= p.n; column -= whole(p.n, TILE_COLUMNS))
+      row += TILE_ROWS;
+    if (row >= p.m)
+      return;
     float sum[4][4];
     begin_tile(p, column, start, sum);
     add_tiles<FORM, false>(p, row, column, sum);
