@@ -11,8 +11,7 @@
 
 #include "backends/cpu/cpu_impl.h"
 #include "cpu_levels.h"
-#include "golden.h"
-#include "tests/attributes.h"
+#include "golden_training.h"
 
 static tutti_context *context;
 
@@ -254,133 +253,35 @@ static void test_no_rule(void **state) {
 
 /* --- golden numbers --- */
 
-static tutti_network *small_network(const struct tutti_task *task, enum tutti_activation activation) {
-  tutti_network *network;
-  uint32_t layer;
-  OK(tutti_network_create(context, task->input, &network));
-  OK(tutti_network_add_dense(context, network, "one", 0, 6, activation, &layer));
-  OK(tutti_network_add_dense(context, network, "two", layer, 4, activation, &layer));
-  OK(tutti_network_add_head(context, network, layer, task));
-  return network;
+static enum tutti_status gradient_by(const struct golden_backend *backend, const struct tutti_job *job,
+                                     const tutti_tensors *weights, double *loss, tutti_tensors **gradient) {
+  return backend_cpu_gradient(backend->context, backend->self, job, weights, loss, gradient);
 }
 
-/* Golden names to tensors and back: golden[i] belongs to the tensor tensors[i]. */
-static tutti_tensors *golden_weights(const json_t *weights, size_t count, const char *const *names,
-                                     const char *const *tensors) {
-  tutti_tensors *made;
-  OK(tutti_tensors_create(context, &made));
-  for (size_t i = 0; i < count; i++) {
-    size_t numbers;
-    float *values = golden_floats(golden_get(weights, names[i]), &numbers), *to;
-    OK(tutti_tensors_add(context, made, tensors[i], TUTTI_F32, 1, &numbers, &to));
-    memcpy(to, values, numbers * sizeof *to);
-    free(values);
-  }
-  return made;
+static enum tutti_status train_by(const struct golden_backend *backend, const struct tutti_job *job,
+                                  struct tutti_outcome *outcome) {
+  return backend_cpu_train(backend->context, backend->self, job, outcome);
 }
 
-static void check_tensors(const tutti_tensors *have, const json_t *want, size_t count, const char *const *names,
-                          const char *const *tensors, double relative, double absolute) {
-  assert_int_equal(tutti_tensors_count(have), count);
-  for (size_t i = 0; i < count; i++) {
-    size_t numbers;
-    double *values = golden_doubles(golden_get(want, names[i]), &numbers);
-    const struct tutti_tensor *tensor = tutti_tensors_find(have, tensors[i]);
-    assert_non_null(tensor);
-    assert_int_equal(tensor->bytes, numbers * sizeof(float));
-    for (size_t k = 0; k < numbers; k++)
-      golden_close((double)((float *)tensor->data)[k], values[k], relative, absolute, tensors[i], __FILE__, __LINE__);
-    free(values);
-  }
+/* Backend cpu on one instruction set. */
+static struct golden_backend golden_cpu(void **state) {
+  return (struct golden_backend){context, make_config(CPU_ADAM), kernels_of(state), gradient_by, train_by};
 }
 
 static void test_golden_gaussian(void **state) {
-  static const char *const names[] = {"W1", "b1", "W2", "b2", "W3", "b3"};
-  static const char *const tensors[] = {"one/weight", "one/bias",      "two/weight",
-                                        "two/bias",   "output/weight", "output/bias"};
-  json_t *golden = golden_load("gaussian_nll");
-  struct tutti_task task = {.size = sizeof task,
-                            .kind = TUTTI_TASK_REGRESSION,
-                            .input = {1, 1, 3},
-                            .outputs = 1,
-                            .train_rows = 8,
-                            .head = TUTTI_OP_HEAD_GAUSSIAN,
-                            .head_attributes = TUTTI_ATTRIBUTES({"scale", 1}, {"floor", 1e-6}, {"variance", true})};
-  for (size_t n = 0; n < 2; n++) {
-    json_t *one = golden_at(golden_get(golden, "networks"), n);
-    tutti_network *network = small_network(&task, n == 0 ? TUTTI_ACTIVATION_TANH : TUTTI_ACTIVATION_RELU);
-    tutti_tensors *weights = golden_weights(golden_get(one, "weights"), 6, names, tensors), *gradient;
-    float *x = golden_floats(golden_get(one, "X"), NULL), *y = golden_floats(golden_get(one, "y"), NULL);
-    tutti_split *split;
-    OK(tutti_split_create(context, "train", 8, task.input, 1, x, y, NULL, &split));
-    struct cpu_config config = make_config(CPU_ADAM);
-    config.l2 = golden_number_of(one, "lambda_l2_sum_squares_all_params");
-    config.l2_biases = true;
-    struct tutti_job job = {.size = sizeof job, .task = &task, .network = network, .config = &config, .train = split};
-    double loss;
-    OK(backend_cpu_gradient(context, kernels_of(state), &job, weights, &loss, &gradient));
-    assert_close(loss, golden_number_of(one, "total"), 1e-6, 0);
-    check_tensors(gradient, golden_get(one, "grad_total"), 6, names, tensors, 1e-5, 2e-6);
-    tutti_tensors_destroy(gradient);
-    tutti_split_destroy(split);
-    tutti_tensors_destroy(weights);
-    tutti_network_destroy(network);
-    free(x), free(y);
-  }
-  json_decref(golden);
+  const struct golden_backend backend = golden_cpu(state);
+  golden_gaussian(&backend);
 }
 
-/* Heiss et al.'s network: f 2-5-4-1, r 2-3-3-[both last hidden layers]-1. */
-static tutti_network *nomu_network(const struct tutti_task *task, const json_t *config, bool stop_gradient) {
-  tutti_network *network;
-  uint32_t f, r, mean, raw, joined;
-  struct attributes a = default_attributes(), head = a;
-  double lambda_f = golden_number_of(config, "lambda_f"), lambda_r = golden_number_of(config, "lambda_r");
-  head.pi_sqr = golden_number_of(config, "pi_sqr");
-  head.pi_exp = golden_number_of(config, "pi_exp");
-  head.c_exp = golden_number_of(config, "c_exp");
-  head.stable = json_is_string(golden_get(config, "stable"));
-  head.artificial = 10;
-  OK(tutti_network_create(context, task->input, &network));
-  const struct {
-    const char *label;
-    int32_t units;
-    double l2;
-    uint32_t *layer;
-    bool hidden;
-  } dense[] = {{"f1", 5, lambda_f, &f, true}, {"f2", 4, lambda_f, &f, true},     {"r1", 3, lambda_r, &r, true},
-               {"r2", 3, lambda_r, &r, true}, {"f3", 1, lambda_f, &mean, false}, {"r3", 1, lambda_r, &raw, false}};
-  f = r = 0;
-  for (size_t i = 0; i < 6; i++) {
-    uint32_t from = *dense[i].layer;
-    if (i == 4)
-      from = f;
-    if (i == 5) {
-      uint32_t left = f;
-      if (stop_gradient)
-        OK(add_with(context, network, TUTTI_OP_DETACH, NULL, 1, &f, &a, &left));
-      OK(add_with(context, network, TUTTI_OP_CONCAT, NULL, 2, (uint32_t[]){left, r}, &a, &joined));
-      from = joined;
-    }
-    a = default_attributes();
-    a.units = dense[i].units;
-    a.l2 = dense[i].l2;
-    a.activation = TUTTI_ACTIVATION_RELU;
-    OK(add_with(context, network, TUTTI_OP_DENSE, dense[i].label, 1, &from, &a, dense[i].layer));
-    if (dense[i].hidden) {
-      from = *dense[i].layer;
-      OK(add_with(context, network, TUTTI_OP_ACTIVATION, NULL, 1, &from, &a, dense[i].layer));
-    }
-  }
-  OK(add_with(context, network, TUTTI_OP_HEAD_NOMU, NULL, 2, (uint32_t[]){mean, raw}, &head, NULL));
-  OK(tutti_network_check(context, network));
-  return network;
+static void test_golden_gaussian_adam(void **state) {
+  const struct golden_backend backend = golden_cpu(state);
+  golden_gaussian_adam(&backend);
 }
 
-static const char *const nomu_names[] = {"f_W1", "f_b1", "f_W2", "f_b2", "f_W3", "f_b3",
-                                         "r_W1", "r_b1", "r_W2", "r_b2", "r_W3", "r_b3"};
-static const char *const nomu_tensors[] = {"f1/weight", "f1/bias", "f2/weight", "f2/bias", "f3/weight", "f3/bias",
-                                           "r1/weight", "r1/bias", "r2/weight", "r2/bias", "r3/weight", "r3/bias"};
+static void test_golden_nomu(void **state) {
+  const struct golden_backend backend = golden_cpu(state);
+  golden_nomu(&backend);
+}
 
 /* Loss with L2, and gradients into the plan, of the golden data with their artificial points. */
 static double nomu_gradient(struct cpu_plan *plan, const json_t *golden) {
@@ -403,53 +304,16 @@ static double nomu_gradient(struct cpu_plan *plan, const json_t *golden) {
   return loss;
 }
 
-static void test_golden_nomu(void **state) {
-  json_t *golden = golden_load("nomu_loss");
-  struct tutti_task task = {.size = sizeof task,
-                            .kind = TUTTI_TASK_REGRESSION,
-                            .input = {1, 1, 2},
-                            .outputs = 1,
-                            .train_rows = 6,
-                            .head = TUTTI_OP_HEAD_NOMU};
-  for (size_t n = 0; n < 3; n++) {
-    json_t *one = golden_at(golden_get(golden, "cases"), n);
-    bool stop = strncmp(golden_text_of(one, "variant"), "stop", 4) == 0;
-    tutti_network *network = nomu_network(&task, golden_get(one, "config"), stop);
-    tutti_tensors *weights = golden_weights(golden_get(golden, "weights"), 12, nomu_names, nomu_tensors), *gradient;
-    struct cpu_config config = make_config(CPU_ADAM);
-    config.l2_biases = true;
-    struct cpu_plan *plan;
-    OK(backend_cpu_plan_create(context, kernels_of(state), network, &task, 16, true, &plan));
-    backend_cpu_decays(plan, &config);
-    OK(backend_cpu_weights_read(context, plan, weights));
-    assert_close(nomu_gradient(plan, golden), golden_number_of(golden_get(one, "loss"), "total"), 2e-6, 0);
-    for (size_t s = 0; s < plan->segment_count; s++)
-      plan->kernels->axpy(plan->segments[s].rows * plan->segments[s].ld, plan->segments[s].decay,
-                          plan->weights + plan->segments[s].offset, plan->gradients + plan->segments[s].offset);
-    OK(backend_cpu_weights_write(context, plan, plan->gradients, true, &gradient));
-    check_tensors(gradient, golden_get(golden_get(one, "grad"), "total"), 12, nomu_names, nomu_tensors, 5e-6, 2e-5);
-    tutti_tensors_destroy(gradient);
-    tutti_tensors_destroy(weights);
-    backend_cpu_plan_destroy(plan);
-    tutti_network_destroy(network);
-  }
-  json_decref(golden);
-}
-
-/* Ten steps of Adam on that loss, in Keras's convention and the paper's. */
+/* Ten steps of Adam on NOMU's loss, in Keras's convention and the paper's. The artificial points are the same at each
+   step: only who has a plan can set them. */
 static void test_golden_adam(void **state) {
   json_t *golden = golden_load("nomu_loss");
   json_t *first = golden_get(golden_at(golden_get(golden, "cases"), 0), "config");
-  struct tutti_task task = {.size = sizeof task,
-                            .kind = TUTTI_TASK_REGRESSION,
-                            .input = {1, 1, 2},
-                            .outputs = 1,
-                            .train_rows = 6,
-                            .head = TUTTI_OP_HEAD_NOMU};
+  struct tutti_task task = golden_nomu_task();
   for (size_t n = 0; n < 2; n++) {
     json_t *one = golden_at(golden_get(golden, "adam"), n);
-    tutti_network *network = nomu_network(&task, first, false);
-    tutti_tensors *weights = golden_weights(golden_get(golden, "weights"), 12, nomu_names, nomu_tensors), *final;
+    tutti_network *network = golden_nomu_network(context, &task, first, GOLDEN_NOMU_ARTIFICIAL, false);
+    tutti_tensors *weights = golden_nomu_weights(context, golden), *final;
     struct cpu_config config = make_config(CPU_ADAM);
     config.l2_biases = true;
     config.epsilon_placement = n == 0 ? CPU_EPSILON_KERAS : CPU_EPSILON_PAPER;
@@ -468,7 +332,7 @@ static void test_golden_adam(void **state) {
     }
     assert_close(nomu_gradient(plan, golden), golden_number(golden_at(losses, 10)), 1e-5, 0);
     OK(backend_cpu_weights_write(context, plan, plan->weights, true, &final));
-    check_tensors(final, golden_get(one, "final_params"), 12, nomu_names, nomu_tensors, 1e-5, 5e-6);
+    golden_nomu_check(final, golden_get(one, "final_params"), 1e-5, 5e-6);
     tutti_tensors_destroy(final);
     tutti_tensors_destroy(weights);
     backend_cpu_stepper_destroy(stepper);
@@ -485,6 +349,7 @@ int main(void) {
   add_on_levels(&all, "test_clipping: sgd", CPU_SGD, test_clipping);
   add_on_levels(&all, "test_clipping: adam", CPU_ADAM, test_clipping);
   add_on_levels(&all, "test_golden_gaussian", 0, test_golden_gaussian);
+  add_on_levels(&all, "test_golden_gaussian_adam", 0, test_golden_gaussian_adam);
   add_on_levels(&all, "test_golden_nomu", 0, test_golden_nomu);
   add_on_levels(&all, "test_golden_adam", 0, test_golden_adam);
   all.tests[all.count++] = (struct CMUnitTest)cmocka_unit_test(test_no_rule);
