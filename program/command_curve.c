@@ -1,5 +1,6 @@
 /* command_curve.c - tutti curve: how good ensembles of fewer trials and of other sizes would have been. */
 #include "program_impl.h"
+#include "table.h"
 
 #include <string.h>
 
@@ -23,71 +24,49 @@ static const char *name_of(const json_t *metric) { return json_string_value(json
 
 static bool is_shown(const json_t *metric) { return tutti_metric_shown_in(name_of(metric)) >= TUTTI_METRIC_IN_CURVES; }
 
-/* What a point is of: so many trials, or such a cost. It takes so many columns. */
-enum { BUDGET_WIDTH = 2 + 8 + 1 + 8, COST_WIDTH = 2 + 12 + 2 + 1 + 8, COLUMN_WIDTH = 13 };
-
-static void show_head(const char *cost, FILE *out) {
-  (void)fprintf(out, cost ? "  %12s   %8s" : "  %8s %8s", cost ? cost : "budget", "members");
-}
-
-static void show_place(const json_t *point, FILE *out) {
+/* What a point is of: so many trials, or such a cost. */
+static void put_place(const json_t *point, struct table *table) {
   const json_t *cost = json_object_get(point, "cost");
   if (cost)
-    (void)fprintf(out, "  %12.6g %1s", json_number_value(cost),
-                  json_is_true(json_object_get(point, "front")) ? "*" : "");
+    table_cell(table, "%.6g%s", json_number_value(cost), json_is_true(json_object_get(point, "front")) ? " *" : "  ");
   else
-    (void)fprintf(out, "  %8lld", count_of(point, "budget"));
-  (void)fprintf(out, " %8lld", count_of(point, "members"));
+    table_cell(table, "%lld", count_of(point, "budget"));
+  table_cell(table, "%lld", count_of(point, "members"));
 }
 
-/* The end of the metrics from `first` on that have room side by side: one at least. */
-static size_t block_end(const json_t *metrics, size_t first, size_t room) {
-  size_t end = first, taken = 0;
-  for (; end < json_array_size(metrics); end++) {
-    taken += is_shown(json_array_get(metrics, end)) ? 1 + COLUMN_WIDTH : 0;
-    if (taken > room && taken > 1 + COLUMN_WIDTH)
-      break;
+/* The points' metrics, which the first point names. */
+static void show_points(const json_t *points, const char *cost, FILE *out) {
+  const json_t *named = metrics_of(json_array_get(points, 0)), *point, *metric;
+  struct table table = table_begin(2);
+  size_t index, i;
+  table_column(&table, TABLE_NUMBER, cost ? cost : "budget");
+  table_column(&table, TABLE_NUMBER, "members");
+  json_array_foreach(named, i, metric) {
+    if (is_shown(metric))
+      table_column(&table, TABLE_NUMBER, name_of(metric));
   }
-  return end;
-}
-
-/* The points' metrics from `first` to `end`, which the first point names. */
-static void show_block(const json_t *points, const char *cost, size_t first, size_t end, FILE *out) {
-  const json_t *named = metrics_of(json_array_get(points, 0)), *point;
-  size_t index;
-  show_head(cost, out);
-  for (size_t i = first; i < end; i++)
-    if (is_shown(json_array_get(named, i)))
-      (void)fprintf(out, " %*s", COLUMN_WIDTH, name_of(json_array_get(named, i)));
-  (void)fprintf(out, "\n");
   json_array_foreach(points, index, point) {
-    show_place(point, out);
-    for (size_t i = first; i < end; i++) {
+    put_place(point, &table);
+    json_array_foreach(named, i, metric) {
       char buffer[32];
-      const json_t *metric = metric_of(metrics_of(point), name_of(json_array_get(named, i)));
-      if (is_shown(json_array_get(named, i)))
-        (void)fprintf(out, " %*s", COLUMN_WIDTH, show_number(number_of(metric, "value"), buffer));
+      const json_t *here = metric_of(metrics_of(point), name_of(metric));
+      if (is_shown(metric))
+        table_cell(&table, "%s", show_number(number_of(here, "value"), buffer));
     }
-    (void)fprintf(out, "\n");
   }
+  table_end(&table, out);
 }
 
 static void show_curve(const json_t *points, const void *given, FILE *out) {
   const struct curve_options *options = given;
   const json_t *first = json_array_get(points, 0), *evaluation = json_object_get(first, "evaluation");
-  const json_t *metrics = metrics_of(first);
-  const size_t taken = options->costs ? COST_WIDTH : BUDGET_WIDTH, width = table_width(out);
   if (!first) {
     (void)fprintf(out, "No ensemble: none of these budgets has enough trials that may be members.\n");
     return;
   }
   const json_t *split = json_array_get(evaluation, json_array_size(evaluation) - 1);
-  (void)fprintf(out, "On %s\n", json_string_value(json_object_get(split, "split")));
-  for (size_t next = 0, end; next < json_array_size(metrics); next = end) {
-    end = block_end(metrics, next, width > taken ? width - taken : 0);
-    (void)fprintf(out, "\n");
-    show_block(points, options->costs, next, end, out);
-  }
+  (void)fprintf(out, "On %s\n\n", json_string_value(json_object_get(split, "split")));
+  show_points(points, options->costs, out);
   if (options->costs)
     (void)fprintf(out, "\n* on the rows that chose, none is as cheap and as good, and better in one of the two\n");
 }

@@ -1,5 +1,6 @@
 /* command_distance.c - tutti distance: how far apart genotypes are, as their space measures it. */
 #include "program_impl.h"
+#include "table.h"
 
 #include "core/base/json_impl.h"
 
@@ -285,56 +286,71 @@ static json_t *result_json(const struct question *question, const struct gatheri
   return root;
 }
 
-static void show_table(const json_t *table) {
-  const json_t *columns = json_object_get(table, "columns"), *row;
-  size_t index;
-  print_harmless(stdout, "\n%s\n\n", json_string_value(json_object_get(table, "title")));
-  for (size_t i = 0; i < json_array_size(columns); i++)
-    print_harmless(stdout, "  %-16s", json_string_value(json_array_get(columns, i)));
-  print_harmless(stdout, "\n");
-  json_array_foreach(json_object_get(table, "rows"), index, row) {
-    for (size_t i = 0; i < json_array_size(row); i++) {
-      const json_t *cell = json_array_get(row, i);
+static void show_explanation(const json_t *explanation) {
+  const json_t *row, *cell;
+  struct table table = table_begin(1);
+  size_t index, i;
+  print_harmless(stdout, "\n%s\n\n", text_of(explanation, "title"));
+  json_array_foreach(json_object_get(explanation, "columns"), i, cell)
+      table_column(&table, TABLE_TEXT, json_string_value(cell));
+  json_array_foreach(json_object_get(explanation, "rows"), index, row) {
+    json_array_foreach(row, i, cell) {
       char buffer[32];
-      print_harmless(stdout, "  %-16s",
-                     json_is_number(cell)       ? show_number(json_number_value(cell), buffer)
-                     : json_string_length(cell) ? json_string_value(cell)
-                                                : "-");
+      table_cell(&table, "%s",
+                 json_is_number(cell)       ? show_number(json_number_value(cell), buffer)
+                 : json_string_length(cell) ? json_string_value(cell)
+                                            : "-");
     }
-    print_harmless(stdout, "\n");
   }
+  print_table(&table);
 }
 
 static void show_pair(const json_t *result) {
   const json_t *measure;
+  struct table table = table_begin(1);
   size_t index;
+  table_column(&table, TABLE_TEXT, "");
+  table_column(&table, TABLE_TEXT, "");
   json_array_foreach(json_object_get(result, "measures"), index, measure) {
     const json_t *row = json_array_get(json_object_get(measure, "distances"), 0);
     char buffer[32];
-    print_harmless(stdout, "  %-20s %s\n", json_string_value(json_object_get(measure, "name")),
-                   show_number(json_number_value(json_array_get(row, 1)), buffer));
+    table_cell(&table, "%s", text_of(measure, "name"));
+    table_cell(&table, "%s", show_number(json_number_value(json_array_get(row, 1)), buffer));
   }
+  print_table(&table);
   if (json_object_get(result, "explanation"))
-    show_table(json_object_get(result, "explanation"));
+    show_explanation(json_object_get(result, "explanation"));
+}
+
+/* The distances of all genotypes by one measure; they are named by their numbers. */
+static void show_matrix(const json_t *distances) {
+  const json_t *row, *distance;
+  struct table table = table_begin(1);
+  size_t i, k;
+  table_column(&table, TABLE_NUMBER, "");
+  for (i = 0; i < json_array_size(distances); i++) {
+    char number[32];
+    (void)snprintf(number, sizeof number, "%zu", i + 1);
+    table_column(&table, TABLE_NUMBER, number);
+  }
+  json_array_foreach(distances, i, row) {
+    table_cell(&table, "%zu", i + 1);
+    json_array_foreach(row, k, distance) {
+      char buffer[32];
+      table_cell(&table, "%s", show_number(json_number_value(distance), buffer));
+    }
+  }
+  print_table(&table);
 }
 
 static void show_matrices(const json_t *result) {
-  const json_t *names = json_object_get(result, "genotypes"), *measure, *row;
-  size_t index, i;
+  const json_t *names = json_object_get(result, "genotypes"), *measure;
+  size_t i;
   for (i = 0; i < json_array_size(names); i++)
     print_harmless(stdout, "%4zu  %s\n", i + 1, json_string_value(json_array_get(names, i)));
-  json_array_foreach(json_object_get(result, "measures"), index, measure) {
-    print_harmless(stdout, "\n%s\n\n    ", json_string_value(json_object_get(measure, "name")));
-    for (i = 0; i < json_array_size(names); i++)
-      print_harmless(stdout, " %11zu", i + 1);
-    json_array_foreach(json_object_get(measure, "distances"), i, row) {
-      print_harmless(stdout, "\n%4zu", i + 1);
-      for (size_t k = 0; k < json_array_size(row); k++) {
-        char buffer[32];
-        print_harmless(stdout, " %11s", show_number(json_number_value(json_array_get(row, k)), buffer));
-      }
-    }
-    print_harmless(stdout, "\n");
+  json_array_foreach(json_object_get(result, "measures"), i, measure) {
+    print_harmless(stdout, "\n%s\n\n", text_of(measure, "name"));
+    show_matrix(json_object_get(measure, "distances"));
   }
 }
 

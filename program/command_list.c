@@ -1,5 +1,6 @@
 /* command_list.c - tutti list: the plugins and the installed recipes that there are. */
 #include "program_impl.h"
+#include "table.h"
 
 #include <string.h>
 
@@ -19,28 +20,41 @@ static const char *field(const json_t *entry, const char *key) {
   return json_string_value(json_object_get(entry, key));
 }
 
-static void print_broken(const json_t *entry) {
+static void put_broken(const json_t *entry, struct table *table) {
   const char *reason = field(entry, "reason"), *file = field(entry, "file");
   bool named = strstr(reason, file) != NULL;
-  print_harmless(stdout, "  %-20s unavailable: %s%s%s\n", field(entry, "name"), named ? "" : file, named ? "" : ": ",
-                 reason);
+  table_cell(table, "unavailable: %s%s%s", named ? "" : file, named ? "" : ": ", reason);
+}
+
+/* A name and what is said of it. */
+static struct table begin_names(void) {
+  struct table table = table_begin(1);
+  table_column(&table, TABLE_TEXT, "");
+  table_column(&table, TABLE_PROSE, "");
+  return table;
 }
 
 static void print_entries(const json_t *entries, const char *kind) {
+  struct table table = begin_names();
   const char *last = "";
   size_t index;
   json_t *entry;
   json_array_foreach(entries, index, entry) {
     if (kind && strcmp(field(entry, "kind"), kind) != 0)
       continue;
-    if (strcmp(last, field(entry, "kind")) != 0)
+    if (strcmp(last, field(entry, "kind")) != 0) {
+      print_table(&table);
+      table = begin_names();
       print_harmless(stdout, "%s%s\n", *last ? "\n" : "", field(entry, "kind"));
+    }
     last = field(entry, "kind");
+    table_cell(&table, "%s", field(entry, "name"));
     if (json_is_true(json_object_get(entry, "works")))
-      print_harmless(stdout, "  %-20s %s\n", field(entry, "name"), field(entry, "summary"));
+      table_cell(&table, "%s", field(entry, "summary"));
     else
-      print_broken(entry);
+      put_broken(entry, &table);
   }
+  print_table(&table);
 }
 
 static int print_list(const json_t *entries, const char *kind, bool as_json) {
@@ -68,18 +82,26 @@ static enum tutti_status collect_recipe(void *argument, tutti_context *context,
   return TUTTI_OK;
 }
 
-static int list_recipes(tutti_context *context, bool as_json) {
-  json_t *recipes = json_array(), *recipe;
+static void show_recipes(const json_t *recipes) {
+  struct table table = begin_names();
   size_t index;
+  const json_t *recipe;
+  json_array_foreach(recipes, index, recipe) {
+    table_cell(&table, "%s", field(recipe, "name"));
+    table_cell(&table, "%s", field(recipe, "summary"));
+  }
+  print_table(&table);
+}
+
+static int list_recipes(tutti_context *context, bool as_json) {
+  json_t *recipes = json_array();
   enum tutti_status status = tutti_recipe_visit_installed(context, collect_recipe, recipes);
   if (status == TUTTI_OK)
     begin_output();
   if (status == TUTTI_OK && as_json)
     print_json(recipes);
-  json_array_foreach(recipes, index, recipe) {
-    if (status == TUTTI_OK && !as_json)
-      print_harmless(stdout, "  %-34s %s\n", field(recipe, "name"), field(recipe, "summary"));
-  }
+  else if (status == TUTTI_OK)
+    show_recipes(recipes);
   json_decref(recipes);
   return status == TUTTI_OK ? finish_output() : fail(context, status);
 }

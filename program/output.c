@@ -1,6 +1,7 @@
 /* output.c - results on stdout and in files. While a command works, the descriptor of stdout leads to stderr: what a
    plugin prints must not end up among the results. */
 #include "program_impl.h"
+#include "table.h"
 
 #include "core/base/json_impl.h"
 
@@ -8,6 +9,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -44,6 +46,20 @@ int finish_output(void) {
 
 bool is_terminal(FILE *file) { return isatty(fileno(file)) != 0; }
 
+enum { NARROWEST = 20 };
+
+size_t line_width(FILE *out) {
+  struct winsize window = {.ws_col = 0};
+  if (!is_terminal(out) || ioctl(fileno(out), TIOCGWINSZ, &window) != 0)
+    return 0;
+  return window.ws_col >= NARROWEST ? window.ws_col : 0;
+}
+
+size_t table_width(FILE *out) {
+  const size_t here = line_width(out), later = here ? here : line_width(stdout);
+  return later ? later : SIZE_MAX;
+}
+
 void print_json(const json_t *root) {
   begin_output();
   (void)json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
@@ -64,6 +80,14 @@ void end_plain(struct plain_output *output, FILE *out) {
   else
     perror("tutti: cannot show the result");
   free(output->text);
+}
+
+void print_table(struct table *table) {
+  struct plain_output output;
+  if (!begin_plain(&output))
+    return;
+  table_end(table, output.stream);
+  end_plain(&output, stdout);
 }
 
 int print_result(const char *text, bool as_json, void (*show)(const json_t *root, const void *options, FILE *out),

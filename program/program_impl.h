@@ -48,15 +48,21 @@ void print_json(const json_t *root);
 /* Print a text that may have come from anybody: control characters other than line feeds and tabs become "?", so that
    they do not reach a terminal. */
 void put_plain(const char *text, size_t length, FILE *out);
-/* Columns of the terminal that it goes to; 0: it is none, or nobody knows. Put a line without its end, broken between
-   words where it is longer than that (wrap.c). */
+/* Columns of the terminal that it goes to; 0: it is none, or nobody knows. */
 size_t line_width(FILE *out);
 /* Columns that a table has room for: a text that is shown later goes to the standard output. SIZE_MAX: as many as it
    likes. */
 size_t table_width(FILE *out);
+/* Put a line without its end, broken between words where it is longer than `width` (wrap.c). */
 void wrap_line(const char *line, size_t length, size_t width, void (*put)(const char *text, size_t length, FILE *out),
                FILE *out);
-/* The same, as printf. */
+/* Put a text that begins at column `indent`, and goes on there in the lines below. */
+void wrap_words(const char *text, size_t length, size_t indent, size_t width,
+                void (*put)(const char *text, size_t length, FILE *out), FILE *out);
+/* Characters of a text in UTF-8, and the bytes that so many of them take. */
+size_t characters_of(const char *text);
+size_t bytes_of(const char *text, size_t characters);
+/* Print as put_plain does, with printf's format. */
 void print_harmless(FILE *out, const char *format, ...) TUTTI_PRINTF(2, 3);
 /* A stream whose text goes to `out` through put_plain when it ends. False, with a message, if there is no memory. */
 struct plain_output {
@@ -66,6 +72,9 @@ struct plain_output {
 };
 bool begin_plain(struct plain_output *output);
 void end_plain(struct plain_output *output, FILE *out);
+/* End a table (table.h) on the standard output, so. */
+struct table;
+void print_table(struct table *table);
 /* Print the JSON text of a result as it is, or through `show` for people. Returns the exit code. */
 int print_result(const char *text, bool as_json, void (*show)(const json_t *root, const void *options, FILE *out),
                  const void *options);

@@ -1,13 +1,14 @@
 /* show_comparison.c - runs that were compared, for people: a table of means, then ranks, wins and tests of each
    metric. */
 #include "program_impl.h"
+#include "table.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tutti/compare.h>
 
-enum { NAME_SIZE = 8, CELL_SIZE = 64, MEAN_WIDTH = 20, WIDEST_SETTING = 36, MOST_SHOWN = 64 };
+enum { NAME_SIZE = 8, CELL_SIZE = 64, WIDEST_SETTING = 36, MOST_SHOWN = 64 };
 
 /* Metrics that are shown: pointers into the comparison. */
 struct shown {
@@ -79,57 +80,37 @@ static const char *setting_text(const json_t *variant, const char *key, char *te
   return strlen(value) > WIDEST_SETTING ? text : value;
 }
 
-static int setting_width(const json_t *comparison, const char *key) {
-  size_t index, width = strlen(key);
-  json_t *variant;
-  json_array_foreach(json_object_get(comparison, "variants"), index, variant) {
-    char text[CELL_SIZE];
-    size_t length = strlen(setting_text(variant, key, text));
-    width = length > width ? length : width;
-  }
-  return (int)width;
-}
-
-/* The columns that describe a variant; their headings if the variant is NULL. */
-static void show_settings(const json_t *comparison, size_t index, const json_t *variant, FILE *out) {
-  size_t k;
-  json_t *key;
-  char name[NAME_SIZE], text[CELL_SIZE];
-  (void)fprintf(out, "  %-3s", variant ? letter(index, name) : "");
-  json_array_foreach(json_object_get(comparison, "keys"), k, key) {
-    const char *of = json_string_value(key);
-    (void)fprintf(out, " %-*s ", setting_width(comparison, of), variant ? setting_text(variant, of, text) : of);
-  }
-}
-
-static void show_mean(const json_t *placing, bool last, FILE *out) {
-  char mean[32], cell[CELL_SIZE];
+static void put_mean(const json_t *placing, struct table *table) {
+  char mean[32];
   double error = number_of(placing, "error");
   if (isfinite(error))
-    (void)snprintf(cell, sizeof cell, "%s (%.2g)", show_number(number_of(placing, "mean"), mean), error);
+    table_cell(table, "%s (%.2g)", show_number(number_of(placing, "mean"), mean), error);
   else
-    (void)snprintf(cell, sizeof cell, "%s", show_number(number_of(placing, "mean"), mean));
-  (void)fprintf(out, "  %-*s", last ? 0 : MEAN_WIDTH, cell);
+    table_cell(table, "%s", show_number(number_of(placing, "mean"), mean));
 }
 
 /* One line a variant, one column a metric: means on one data set. */
 static void show_means(const json_t *comparison, const struct shown *shown, size_t data_set, FILE *out) {
-  size_t index;
-  json_t *variant;
-  show_settings(comparison, 0, NULL, out);
-  (void)fprintf(out, " %4s", "n");
+  const json_t *keys = json_object_get(comparison, "keys");
+  const json_t *first = json_array_get(json_object_get(shown->metrics[0], "data_sets"), data_set);
+  struct table table = table_begin(1);
+  size_t index, k;
+  json_t *variant, *key;
+  table_column(&table, TABLE_TEXT, "");
+  json_array_foreach(keys, k, key) table_column(&table, TABLE_TEXT, json_string_value(key));
+  table_column(&table, TABLE_NUMBER, "n");
   for (size_t m = 0; m < shown->count; m++)
-    (void)fprintf(out, "  %-*s", m + 1 < shown->count ? MEAN_WIDTH : 0, text_of(shown->metrics[m], "name"));
-  (void)fputc('\n', out);
+    table_column(&table, TABLE_TEXT, text_of(shown->metrics[m], "name"));
   json_array_foreach(json_object_get(comparison, "variants"), index, variant) {
-    const json_t *first = json_array_get(json_object_get(shown->metrics[0], "data_sets"), data_set);
-    show_settings(comparison, index, variant, out);
-    (void)fprintf(out, " %4lld", count_of(json_array_get(first, index), "count"));
+    char name[NAME_SIZE], text[CELL_SIZE];
+    table_cell(&table, "%s", letter(index, name));
+    json_array_foreach(keys, k, key) table_cell(&table, "%s", setting_text(variant, json_string_value(key), text));
+    table_cell(&table, "%lld", count_of(json_array_get(first, index), "count"));
     for (size_t m = 0; m < shown->count; m++)
-      show_mean(json_array_get(json_array_get(json_object_get(shown->metrics[m], "data_sets"), data_set), index),
-                m + 1 == shown->count, out);
-    (void)fputc('\n', out);
+      put_mean(json_array_get(json_array_get(json_object_get(shown->metrics[m], "data_sets"), data_set), index),
+               &table);
   }
+  table_end(&table, out);
 }
 
 static void show_all_means(const json_t *comparison, const struct shown *shown, FILE *out) {
@@ -159,101 +140,112 @@ static const json_t *find_duel(const json_t *duels, size_t one, size_t other) {
 static bool is_turned(const json_t *duel, size_t one) { return duel && (size_t)count_of(duel, "one") != one; }
 
 /* A share or probability of `one`, with its significance. */
-static void show_share(double share, const char *mark, FILE *out) {
+static void put_share(double share, const char *mark, struct table *table) {
   if (isfinite(share))
-    (void)fprintf(out, " %6.2f%-2s", share, mark);
+    table_cell(table, "%.2f%s", share, mark);
   else
-    (void)fprintf(out, " %6s  ", "-");
+    table_cell(table, "-");
 }
 
-static void show_frequency(const json_t *duels, size_t one, size_t other, FILE *out) {
+static void put_frequency(const json_t *duels, size_t one, size_t other, struct table *table) {
   const json_t *duel = find_duel(duels, one, other);
   double frequency = number_of(duel, "frequency");
   bool turned = is_turned(duel, one);
   uint64_t wins = (uint64_t)count_of(duel, turned ? "losses" : "wins"),
            losses = (uint64_t)count_of(duel, turned ? "wins" : "losses");
   double p = duel ? tutti_sign_test_one_sided(wins, losses) : 1;
-  show_share(turned ? 1 - frequency : frequency, p <= 0.05 ? "**" : p <= 0.1 ? "*" : "", out);
+  put_share(turned ? 1 - frequency : frequency, p <= 0.05 ? "**" : p <= 0.1 ? "*" : "", table);
 }
 
-static void show_p(const json_t *duels, size_t one, size_t other, FILE *out) {
-  double p = number_of(find_duel(duels, one, other), "p");
-  if (isfinite(p))
-    (void)fprintf(out, " %7.2g", p);
-  else
-    (void)fprintf(out, " %7s", "-");
+/* A number, or a dash. */
+static void put_number(double value, const char *format, struct table *table) {
+  char text[CELL_SIZE] = "-";
+  if (isfinite(value))
+    (void)snprintf(text, sizeof text, format, value);
+  table_cell(table, "%s", text);
 }
 
-/* A column of ranks or a dash. */
-static void show_rank(const json_t *placing, const char *figure, FILE *out) {
-  double rank = number_of(placing, figure);
-  if (isfinite(rank))
-    (void)fprintf(out, " %8.2f", rank);
-  else
-    (void)fprintf(out, " %8s", "-");
+/* A column for each variant, under the name of what is of them all. */
+static void variant_columns(struct table *table, enum table_kind kind, const char *group, size_t variants) {
+  char name[NAME_SIZE];
+  table_group(table, group);
+  for (size_t v = 0; v < variants; v++)
+    table_column(table, kind, letter(v, name));
 }
 
-static void show_duels(const json_t *comparison, const json_t *metric, FILE *out) {
+/* The columns of a variant and its ranks. */
+static void rank_columns(struct table *table) {
+  table_column(table, TABLE_TEXT, "");
+  table_column(table, TABLE_NUMBER, "rank");
+  table_column(table, TABLE_NUMBER, "expected");
+}
+
+static void put_ranks(const json_t *placing, size_t variant, struct table *table) {
+  char name[NAME_SIZE];
+  table_cell(table, "%s", letter(variant, name));
+  put_number(number_of(placing, "rank"), "%.2f", table);
+  put_number(number_of(placing, "expected_rank"), "%.2f", table);
+}
+
+static void show_metric_duels(const json_t *comparison, const json_t *metric, FILE *out) {
   const json_t *placings = json_object_get(metric, "placings"), *duels = json_object_get(metric, "duels");
   size_t variants = json_array_size(json_object_get(comparison, "variants"));
-  char name[NAME_SIZE];
   long long ranked = count_of(json_array_get(placings, 0), "ranked");
-  (void)fprintf(
-      out,
-      "\n%s (%s is better): mean rank over %lld %s, expected rank (ties take the worst of their places); share "
-      "of blocks won (one-sided sign test: * p <= .1, ** p <= .05); p of the two-sided sign test\n\n",
-      text_of(metric, "name"), text_of(metric, "better"), ranked, tutti_plural((size_t)ranked, "block", "blocks"));
-  (void)fprintf(out, "  %-3s %8s %8s  |", "", "rank", "expected");
-  for (size_t v = 0; v < variants; v++)
-    (void)fprintf(out, " %6s  ", letter(v, name));
-  (void)fprintf(out, "  |");
-  for (size_t v = 0; v < variants; v++)
-    (void)fprintf(out, " %7s", letter(v, name));
-  (void)fputc('\n', out);
+  struct table table = table_begin(1);
+  (void)fprintf(out, "\n%s (%s is better): mean rank over %lld %s\n\n", text_of(metric, "name"),
+                text_of(metric, "better"), ranked, tutti_plural((size_t)ranked, "block", "blocks"));
+  rank_columns(&table);
+  variant_columns(&table, TABLE_TEXT, "won", variants);
+  variant_columns(&table, TABLE_NUMBER, "p", variants);
   for (size_t v = 0; v < variants; v++) {
-    const json_t *placing = json_array_get(placings, v);
-    (void)fprintf(out, "  %-3s", letter(v, name));
-    show_rank(placing, "rank", out);
-    show_rank(placing, "expected_rank", out);
-    (void)fprintf(out, "  |");
+    put_ranks(json_array_get(placings, v), v, &table);
     for (size_t w = 0; w < variants; w++)
-      show_frequency(duels, v, w, out);
-    (void)fprintf(out, "  |");
+      put_frequency(duels, v, w, &table);
     for (size_t w = 0; w < variants; w++)
-      show_p(duels, v, w, out);
-    (void)fputc('\n', out);
+      put_number(number_of(find_duel(duels, v, w), "p"), "%.2g", &table);
   }
+  table_end(&table, out);
+}
+
+/* Those of each metric, and once what the columns are. */
+static void show_duels(const json_t *comparison, const struct shown *shown, FILE *out) {
+  bool any = false;
+  for (size_t m = 0; m < shown->count && json_array_size(json_object_get(comparison, "variants")) > 1; m++)
+    if (json_array_size(json_object_get(shown->metrics[m], "duels")) > 0) {
+      show_metric_duels(comparison, shown->metrics[m], out);
+      any = true;
+    }
+  if (any)
+    (void)fprintf(out, "\nexpected: the rank if ties take the worst of their places; won: share of blocks, with a "
+                       "one-sided sign test (* p <= .1, ** p <= .05); p: of the two-sided sign test\n");
 }
 
 /* --- rows that only one gets wrong --- */
 
-static void show_better(const json_t *duels, size_t one, size_t other, FILE *out) {
+static void put_better(const json_t *duels, size_t one, size_t other, struct table *table) {
   const json_t *duel = find_duel(duels, one, other);
   double better = number_of(duel, "better");
   better = is_turned(duel, one) ? 1 - better : better;
-  show_share(better, better > 0.9 ? "**" : better > 0.8 ? "*" : "", out);
+  put_share(better, better > 0.9 ? "**" : better > 0.8 ? "*" : "", table);
 }
 
 static void show_rows(const json_t *comparison, FILE *out) {
   const json_t *duels = json_object_get(comparison, "rows");
   size_t variants = json_array_size(json_object_get(comparison, "variants"));
+  struct table table = table_begin(1);
   char name[NAME_SIZE];
   if (json_array_size(duels) == 0)
     return;
-  (void)fprintf(
-      out,
-      "\nRows that only one gets wrong (regression: worse): Poisson-binomial test, probability of being better "
-      "on most data sets (* > .8, ** > .9)\n\n  %-3s",
-      "");
-  for (size_t v = 0; v < variants; v++)
-    (void)fprintf(out, " %6s  ", letter(v, name));
-  (void)fputc('\n', out);
+  (void)fprintf(out, "\nRows that only one gets wrong (regression: worse): Poisson-binomial test, probability of being "
+                     "better on most data sets (* > .8, ** > .9)\n\n");
+  table_column(&table, TABLE_TEXT, "");
+  variant_columns(&table, TABLE_TEXT, NULL, variants);
   for (size_t v = 0; v < variants; v++) {
-    (void)fprintf(out, "  %-3s", letter(v, name));
+    table_cell(&table, "%s", letter(v, name));
     for (size_t w = 0; w < variants; w++)
-      show_better(duels, v, w, out);
-    (void)fputc('\n', out);
+      put_better(duels, v, w, &table);
   }
+  table_end(&table, out);
 }
 
 /* --- over time --- */
@@ -265,44 +257,54 @@ static bool is_shown(const struct shown *shown, const char *name) {
   return wanted;
 }
 
+/* A column for each number of trials. */
+static void trials_columns(struct table *table, enum table_kind kind, const json_t *trials) {
+  size_t index;
+  json_t *count;
+  json_array_foreach(trials, index, count) {
+    char text[32];
+    (void)snprintf(text, sizeof text, "%lld", (long long)json_integer_value(count));
+    table_column(table, kind, text);
+  }
+}
+
 static void show_course(const json_t *comparison, const json_t *trials, const json_t *metric, FILE *out) {
   size_t index, variants = json_array_size(json_object_get(comparison, "variants"));
-  json_t *count, *placings;
+  struct table table = table_begin(1);
+  json_t *placings;
   char name[NAME_SIZE];
-  (void)fprintf(out, "\n%s (%s is better): expected rank after so many trials\n\n  %-3s", text_of(metric, "name"),
-                text_of(metric, "better"), "");
-  json_array_foreach(trials, index, count)(void) fprintf(out, " %8lld", (long long)json_integer_value(count));
-  (void)fputc('\n', out);
+  (void)fprintf(out, "\n%s (%s is better): expected rank after so many trials\n\n", text_of(metric, "name"),
+                text_of(metric, "better"));
+  table_column(&table, TABLE_TEXT, "");
+  trials_columns(&table, TABLE_NUMBER, trials);
   for (size_t v = 0; v < variants; v++) {
-    (void)fprintf(out, "  %-3s", letter(v, name));
-    json_array_foreach(json_object_get(metric, "placings"), index, placings) {
-      show_rank(json_array_get(placings, v), "expected_rank", out);
-    }
-    (void)fputc('\n', out);
+    table_cell(&table, "%s", letter(v, name));
+    json_array_foreach(json_object_get(metric, "placings"), index, placings)
+        put_number(number_of(json_array_get(placings, v), "expected_rank"), "%.2f", &table);
   }
+  table_end(&table, out);
 }
 
 /* The tests on rows, a line for each pair, a column for each number of trials. */
 static void show_rows_course(const json_t *comparison, const json_t *time, FILE *out) {
   const json_t *steps = json_object_get(time, "rows");
   size_t index, variants = json_array_size(json_object_get(comparison, "variants"));
-  json_t *count, *duels;
+  struct table table = table_begin(1);
+  json_t *duels;
   char one[NAME_SIZE], other[NAME_SIZE];
   if (json_array_size(json_array_get(steps, json_array_size(steps) - 1)) == 0)
     return;
-  (void)fprintf(out, "\nPoisson-binomial test on rows: probability after so many trials (* > .8, ** > .9)\n\n  %-7s",
-                "");
-  json_array_foreach(json_object_get(time, "trials"), index, count)(void)
-      fprintf(out, " %6lld  ", (long long)json_integer_value(count));
-  (void)fputc('\n', out);
+  (void)fprintf(out, "\nPoisson-binomial test on rows: probability after so many trials (* > .8, ** > .9)\n\n");
+  table_column(&table, TABLE_TEXT, "");
+  trials_columns(&table, TABLE_TEXT, json_object_get(time, "trials"));
   for (size_t v = 0; v < variants; v++)
     for (size_t w = 0; w < variants; w++) {
       if (v == w)
         continue;
-      (void)fprintf(out, "  %-2s > %-2s", letter(v, one), letter(w, other));
-      json_array_foreach(steps, index, duels) { show_better(duels, v, w, out); }
-      (void)fputc('\n', out);
+      table_cell(&table, "%s > %s", letter(v, one), letter(w, other));
+      json_array_foreach(steps, index, duels) put_better(duels, v, w, &table);
     }
+  table_end(&table, out);
 }
 
 static void show_courses(const json_t *comparison, const struct shown *shown, FILE *out) {
@@ -323,52 +325,51 @@ static double mean_p(const json_t *duel, size_t one) {
   return number_of(duel, is_turned(duel, one) ? "p_other" : "p_one");
 }
 
-static void show_last_heading(const json_t *metric, const json_t *trials, size_t variants, FILE *out) {
+static void show_last_heading(const json_t *metric, const json_t *trials, FILE *out) {
   const long long first = (long long)json_integer_value(json_array_get(trials, 0)),
                   last = (long long)json_integer_value(json_array_get(trials, json_array_size(trials) - 1));
-  char name[NAME_SIZE], from[32] = "";
+  char from[32] = "";
   if (first < last)
     (void)snprintf(from, sizeof from, "%lld to ", first);
-  (void)fprintf(out,
-                "\n%s (%s is better), means after %s%lld %s: rank, expected rank; share of blocks won (one-sided sign "
-                "test: * p <= .1, ** p <= .05); Poisson-binomial test on rows (* > .8, ** > .9)\n\n  %-3s %8s %8s  |",
-                text_of(metric, "name"), text_of(metric, "better"), from, last,
-                tutti_plural((size_t)last, "trial", "trials"), "", "rank", "expected");
-  for (size_t v = 0; v < 2 * variants; v++)
-    (void)fprintf(out, "%s %6s  ", v == variants ? "  |" : "", letter(v % variants, name));
-  (void)fputc('\n', out);
+  (void)fprintf(out, "\n%s (%s is better), means after %s%lld %s\n\n", text_of(metric, "name"),
+                text_of(metric, "better"), from, last, tutti_plural((size_t)last, "trial", "trials"));
 }
 
 static void show_last_metric(const json_t *comparison, const json_t *last, const json_t *metric, FILE *out) {
   const json_t *duels = json_object_get(metric, "duels");
   size_t variants = json_array_size(json_object_get(comparison, "variants"));
-  char name[NAME_SIZE];
-  show_last_heading(metric, json_object_get(last, "trials"), variants, out);
+  struct table table = table_begin(1);
+  show_last_heading(metric, json_object_get(last, "trials"), out);
+  rank_columns(&table);
+  variant_columns(&table, TABLE_TEXT, "won", variants);
+  variant_columns(&table, TABLE_TEXT, "better", variants);
   for (size_t v = 0; v < variants; v++) {
-    const json_t *placing = json_array_get(json_object_get(metric, "placings"), v);
-    (void)fprintf(out, "  %-3s", letter(v, name));
-    show_rank(placing, "rank", out);
-    show_rank(placing, "expected_rank", out);
-    (void)fprintf(out, "  |");
+    put_ranks(json_array_get(json_object_get(metric, "placings"), v), v, &table);
     for (size_t w = 0; w < variants; w++) {
       const json_t *duel = find_duel(duels, v, w);
       double frequency = number_of(duel, "frequency"), p = mean_p(duel, v);
-      show_share(is_turned(duel, v) ? 1 - frequency : frequency, p <= 0.05 ? "**" : p <= 0.1 ? "*" : "", out);
+      put_share(is_turned(duel, v) ? 1 - frequency : frequency, p <= 0.05 ? "**" : p <= 0.1 ? "*" : "", &table);
     }
-    (void)fprintf(out, "  |");
     for (size_t w = 0; w < variants; w++)
-      show_better(json_object_get(last, "rows"), v, w, out);
-    (void)fputc('\n', out);
+      put_better(json_object_get(last, "rows"), v, w, &table);
   }
+  table_end(&table, out);
 }
 
 static void show_last(const json_t *comparison, const struct shown *shown, FILE *out) {
   const json_t *last = json_object_get(comparison, "last");
+  bool any = false;
   for (size_t m = 0; m < shown->count; m++) {
     const json_t *metric = metric_of(json_object_get(last, "metrics"), text_of(shown->metrics[m], "name"));
-    if (json_array_size(json_object_get(metric, "duels")) > 0)
+    if (json_array_size(json_object_get(metric, "duels")) > 0) {
       show_last_metric(comparison, last, metric, out);
+      any = true;
+    }
   }
+  if (any)
+    (void)fprintf(out, "\nexpected: the rank if ties take the worst of their places; won: share of blocks, with a "
+                       "one-sided sign test (* p <= .1, ** p <= .05); better: probability by the Poisson-binomial test "
+                       "on rows (* > .8, ** > .9)\n");
 }
 
 /* --- all of it --- */
@@ -401,9 +402,7 @@ bool show_comparison(const json_t *comparison, const struct texts *metrics, FILE
     return false;
   show_counts(comparison, out);
   show_all_means(comparison, &shown, out);
-  for (size_t m = 0; m < shown.count && json_array_size(json_object_get(comparison, "variants")) > 1; m++)
-    if (json_array_size(json_object_get(shown.metrics[m], "duels")) > 0)
-      show_duels(comparison, shown.metrics[m], out);
+  show_duels(comparison, &shown, out);
   show_rows(comparison, out);
   show_courses(comparison, &shown, out);
   show_last(comparison, &shown, out);

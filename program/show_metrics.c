@@ -1,8 +1,8 @@
 /* show_metrics.c - metrics for people: a line each, splits side by side, as wide as the terminal. */
 #include "program_impl.h"
+#include "table.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 const char *show_number(double value, char buffer[32]) {
@@ -32,79 +32,18 @@ static bool fits_beside(const json_t *first, const json_t *second) {
   return has_names_of(a, b) && (calibrated || json_array_size(a) == json_array_size(b));
 }
 
-enum { COLUMNS = 4, COLUMN_WIDTH = 12, NAME_WIDTH = 28 };
-
-/* How much goes into a line of a table. */
-struct layout {
-  size_t name; /* characters of the column of names */
-  size_t room; /* for all columns of numbers, each with a blank before it; SIZE_MAX: it goes to no terminal */
-};
-
-static size_t bytes_of(const char *text, size_t characters) {
-  size_t i = 0;
-  for (; text[i]; i++)
-    if (((unsigned char)text[i] & 0xC0) != 0x80 && characters-- == 0)
-      break;
-  return i;
-}
-
-static size_t characters_of(const char *text) {
-  size_t count = 0;
-  for (; *text; text++)
-    count += ((unsigned char)*text & 0xC0) != 0x80;
-  return count;
-}
-
-/* Of the table of a split. */
-static struct layout layout_of(const json_t *metrics, FILE *out) {
-  size_t index, name = strlen("metric"), unit = 0, width = table_width(out);
-  const json_t *metric;
-  if (width == SIZE_MAX)
-    return (struct layout){.name = NAME_WIDTH, .room = SIZE_MAX};
-  json_array_foreach(metrics, index, metric) {
-    size_t here = characters_of(text_of(metric, "name")), of_unit = characters_of(text_of(metric, "unit"));
-    name = here > name ? here : name;
-    unit = of_unit > unit ? of_unit : unit;
-  }
-  const size_t taken = 2 + name + 2 + unit, least = 1 + COLUMN_WIDTH;
-  return (struct layout){.name = name, .room = width > taken + least ? width - taken : least};
-}
-
 static bool is_calibrated(const json_t *evaluation, size_t split) {
   return json_object_get(json_array_get(evaluation, split), "calibrated");
 }
 
-/* Of the column of a split: its name may be long, but leaves room for what its calibrator makes of it. */
-static size_t width_of(const json_t *evaluation, size_t split, struct layout layout) {
-  size_t length = characters_of(text_of(json_array_get(evaluation, split), "split")), most = layout.room - 1;
-  if (is_calibrated(evaluation, split + 1) && most > 1 + COLUMN_WIDTH)
-    most -= 1 + COLUMN_WIDTH;
-  length = length < most ? length : most;
-  return length > COLUMN_WIDTH ? length : COLUMN_WIDTH;
-}
-
-/* A name at the right of its column; of one that is too long, its begin and its end, in which names often differ. */
-static void show_name(const char *name, size_t width, FILE *out) {
-  static const char cut[] = "...";
-  const size_t length = characters_of(name), kept = width - strlen(cut), head = kept / 2;
-  if (length <= width)
-    (void)fprintf(out, " %*s%s", (int)(width - length), "", name);
-  else
-    (void)fprintf(out, " %.*s%s%s", (int)bytes_of(name, head), name, cut,
-                  name + bytes_of(name, length - (kept - head)));
-}
-
-/* The splits from `first` on that fit side by side: at most COLUMNS, with metrics of the same names. What a calibrator
+/* The end of the splits from `first` on that make one table: some, with metrics of the same names. What a calibrator
    makes of a split stands beside it. */
-static size_t block_end(const json_t *evaluation, size_t first, struct layout layout) {
-  size_t end = first + 1, taken = 1 + width_of(evaluation, first, layout);
-  while (end < json_array_size(evaluation) && end < first + COLUMNS &&
-         fits_beside(json_array_get(evaluation, first), json_array_get(evaluation, end))) {
-    taken += 1 + width_of(evaluation, end, layout);
-    if (taken > layout.room)
-      break;
+static size_t table_splits(const json_t *evaluation, size_t first) {
+  enum { MOST = 4 };
+  size_t end = first + 1;
+  while (end < json_array_size(evaluation) && end < first + MOST &&
+         fits_beside(json_array_get(evaluation, first), json_array_get(evaluation, end)))
     end++;
-  }
   return end > first + 1 && is_calibrated(evaluation, end) ? end - 1 : end;
 }
 
@@ -119,35 +58,26 @@ static bool row_has_value(const json_t *evaluation, size_t first, size_t end, si
 
 /* The names of the metrics that have no value in these columns. */
 static void show_without_value(const json_t *evaluation, size_t first, size_t end, FILE *out) {
-  enum { WIDTH = 78 };
-  static const char head[] = "without a value:";
-  size_t at = 0;
-  for (size_t row = 0; row < json_array_size(metrics_of(evaluation, first)); row++) {
-    const char *name = text_of(json_array_get(metrics_of(evaluation, first), row), "name");
-    if (row_has_value(evaluation, first, end, row))
-      continue;
-    if (at == 0)
-      at = (size_t)fprintf(out, "\n  %s", head);
-    if (at + 1 + strlen(name) > WIDTH)
-      at = (size_t)fprintf(out, "\n   ");
-    at += (size_t)fprintf(out, " %s", name);
-  }
-  if (at > 0)
+  const char *before = "\n  without a value: ";
+  for (size_t row = 0; row < json_array_size(metrics_of(evaluation, first)); row++)
+    if (!row_has_value(evaluation, first, end, row)) {
+      (void)fprintf(out, "%s%s", before, text_of(json_array_get(metrics_of(evaluation, first), row), "name"));
+      before = " ";
+    }
+  if (*before == ' ')
     (void)fprintf(out, "\n");
 }
 
 /* One line a metric, one column a split. */
-static void show_metric_row(const json_t *evaluation, size_t first, size_t end, size_t row, struct layout layout,
-                            FILE *out) {
+static void show_metric_row(const json_t *evaluation, size_t first, size_t end, size_t row, struct table *table) {
   const json_t *named = json_array_get(metrics_of(evaluation, first), row);
   const char *name = text_of(named, "name");
-  (void)fprintf(out, "  %-*s", (int)layout.name, name);
+  table_cell(table, "%s", name);
   for (size_t i = first; i < end; i++) {
     char buffer[32];
-    double value = number_of(metric_of(metrics_of(evaluation, i), name), "value");
-    (void)fprintf(out, " %*s", (int)width_of(evaluation, i, layout), show_number(value, buffer));
+    table_cell(table, "%s", show_number(number_of(metric_of(metrics_of(evaluation, i), name), "value"), buffer));
   }
-  (void)fprintf(out, "  %s\n", text_of(named, "unit"));
+  table_cell(table, "%s", text_of(named, "unit"));
 }
 
 /* After each split that a calibrator changes, a split "calibrated" with its metrics. */
@@ -168,15 +98,20 @@ static json_t *with_calibrated(const json_t *evaluation) {
 static void show_splits(const json_t *given, FILE *out) {
   json_t *evaluation = with_calibrated(given);
   for (size_t first = 0, end; first < json_array_size(evaluation); first = end) {
-    const struct layout layout = layout_of(metrics_of(evaluation, first), out);
-    end = block_end(evaluation, first, layout);
-    (void)fprintf(out, "\n  %-*s", (int)layout.name, "metric");
-    for (size_t i = first; i < end; i++)
-      show_name(text_of(json_array_get(evaluation, i), "split"), width_of(evaluation, i, layout), out);
-    (void)fprintf(out, "\n");
+    struct table table = table_begin(1);
+    end = table_splits(evaluation, first);
+    table_column(&table, TABLE_TEXT, "metric");
+    for (size_t i = first; i < end; i++) {
+      table_column(&table, TABLE_NUMBER, text_of(json_array_get(evaluation, i), "split"));
+      if (is_calibrated(evaluation, i))
+        table_join(&table);
+    }
+    table_column(&table, TABLE_UNIT, "");
     for (size_t row = 0; row < json_array_size(metrics_of(evaluation, first)); row++)
       if (row_has_value(evaluation, first, end, row))
-        show_metric_row(evaluation, first, end, row, layout, out);
+        show_metric_row(evaluation, first, end, row, &table);
+    (void)fprintf(out, "\n");
+    table_end(&table, out);
     show_without_value(evaluation, first, end, out);
   }
   json_decref(evaluation);
@@ -217,18 +152,15 @@ static void show_table(const char *split, const char *name, const json_t *rows, 
   const char *column;
   json_t *row, *value;
   size_t index;
-  (void)fprintf(out, "\n  %s: %s\n ", split, name);
-  json_object_foreach(json_array_get(rows, 0), column, value) { (void)fprintf(out, " %12s", column); }
-  (void)fprintf(out, "\n");
-  json_array_foreach((json_t *)rows, index, row) {
-    (void)fprintf(out, " ");
-    json_object_foreach(row, column, value) {
-      char buffer[32];
-      (void)fprintf(out, " %12s",
-                    json_is_string(value) ? json_string_value(value) : show_number(number_of(row, column), buffer));
-    }
-    (void)fprintf(out, "\n");
-  }
+  struct table table = table_begin(1);
+  json_object_foreach(json_array_get(rows, 0), column, value) { table_column(&table, TABLE_NUMBER, column); }
+  json_array_foreach((json_t *)rows, index, row){json_object_foreach(row, column, value){char buffer[32];
+  table_cell(&table, "%s",
+             json_is_string(value) ? json_string_value(value) : show_number(number_of(row, column), buffer));
+}
+}
+(void)fprintf(out, "\n  %s: %s\n", split, name);
+table_end(&table, out);
 }
 
 void show_tables(const json_t *evaluation, FILE *out) {

@@ -1,28 +1,12 @@
 /* show_profile.c - the columns of a table, one a line, and what is worth knowing of them. */
 #include "program_impl.h"
+#include "table.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 enum { MOST_COLUMNS = 60, NAME_WIDTH = 24 };
-
-/* How many characters of UTF-8 the text has, of which at most `most` are counted, and how many bytes these take. */
-static int characters(const char *text, int most, int *bytes) {
-  int count = 0;
-  for (*bytes = 0; text[*bytes]; ++*bytes) {
-    bool begins = ((unsigned char)text[*bytes] & 0xC0) != 0x80;
-    if (begins && count == most)
-      break;
-    count += begins;
-  }
-  return count;
-}
-
-/* So many bytes of a text, ends of lines and other control characters as spaces: a column is a line. */
-static void put_text(const char *text, int bytes, FILE *out) {
-  for (int i = 0; i < bytes; i++)
-    (void)fputc((unsigned char)text[i] < ' ' ? ' ' : text[i], out);
-}
 
 /* A number, or the date of a number of days since 1970. */
 static const char *show_value(const json_t *column, const char *key, char text[32]) {
@@ -54,49 +38,68 @@ static void show_contents(const json_t *column, FILE *out) {
     (void)fprintf(out, "%lld: ", (long long)levels);
   json_array_foreach(most, i, value) {
     const char *text = json_string_value(json_object_get(value, "value"));
-    int bytes;
-    (void)characters(text, NAME_WIDTH, &bytes);
-    (void)fputs(i ? ", " : "", out);
-    put_text(text, bytes, out);
-    (void)fprintf(out, " (%lld)", (long long)json_integer_value(json_object_get(value, "rows")));
+    (void)fprintf(out, "%s%.*s (%lld)", i ? ", " : "", (int)bytes_of(text, NAME_WIDTH), text, count_of(value, "rows"));
   }
   if (levels > (json_int_t)json_array_size(most))
     (void)fputs(", ...", out);
 }
 
-static void show_column(const json_t *column, FILE *out) {
-  const char *name = json_string_value(json_object_get(column, "name"));
-  int bytes, length = characters(name, NAME_WIDTH, &bytes);
-  (void)fputs("  ", out);
-  put_text(name, bytes, out);
-  (void)fprintf(out, "%*s  %-7s  %-17s %7lld  ", NAME_WIDTH - length, "",
-                json_string_value(json_object_get(column, "role")),
-                json_string_value(json_object_get(column, "content")),
-                (long long)json_integer_value(json_object_get(column, "missing")));
-  show_contents(column, out);
-  (void)fputc('\n', out);
+static void put_contents(const json_t *column, struct table *table) {
+  struct plain_output contents;
+  if (!begin_plain(&contents))
+    return;
+  show_contents(column, contents.stream);
+  table_cell(table, "%s", fclose(contents.stream) == 0 ? contents.text : "");
+  free(contents.text);
 }
 
-void show_profile(const json_t *profile, FILE *out) {
-  json_t *columns = json_object_get(profile, "columns"), *warnings = json_object_get(profile, "warnings"), *item;
-  const long long rows = (long long)json_integer_value(json_object_get(profile, "rows"));
-  size_t i, count = json_array_size(columns);
-  if (!columns)
-    return;
-  (void)fprintf(out, "%s: %lld %s, %zu %s\n\n  %-*s  %-7s  %-17s %7s  values\n",
-                json_string_value(json_object_get(profile, "origin")), rows, tutti_plural((size_t)rows, "row", "rows"),
-                count, tutti_plural(count, "column", "columns"), NAME_WIDTH, "column", "role", "content", "missing");
-  for (i = 0; i < count && i < MOST_COLUMNS; i++)
-    show_column(json_array_get(columns, i), out);
+static void put_column(const json_t *column, struct table *table) {
+  const char *name = text_of(column, "name");
+  table_cell(table, "%.*s", (int)bytes_of(name, NAME_WIDTH), name);
+  table_cell(table, "%s", text_of(column, "role"));
+  table_cell(table, "%s", text_of(column, "content"));
+  table_cell(table, "%lld", count_of(column, "missing"));
+  put_contents(column, table);
+}
+
+static void show_columns(const json_t *columns, FILE *out) {
+  const size_t count = json_array_size(columns);
+  struct table table = table_begin(1);
+  table_column(&table, TABLE_TEXT, "name");
+  table_column(&table, TABLE_TEXT, "role");
+  table_column(&table, TABLE_TEXT, "content");
+  table_column(&table, TABLE_NUMBER, "missing");
+  table_column(&table, TABLE_PROSE, "values");
+  for (size_t i = 0; i < count && i < MOST_COLUMNS; i++)
+    put_column(json_array_get(columns, i), &table);
+  table_end(&table, out);
   if (count > MOST_COLUMNS)
     (void)fprintf(out, "  ... and %zu more; --json has them all\n", count - (size_t)MOST_COLUMNS);
   (void)fputc('\n', out);
+}
+
+/* "note: 'rooms': ...", a line each. */
+static void show_warnings(const json_t *warnings, FILE *out) {
+  const json_t *item;
+  size_t i;
   json_array_foreach(warnings, i, item) {
     const char *name = json_string_value(json_object_get(item, "column"));
     (void)fputs(name ? "note: '" : "note: ", out);
-    put_text(name ? name : "", name ? (int)strlen(name) : 0, out);
-    (void)fprintf(out, "%s%s\n", name ? "': " : "", json_string_value(json_object_get(item, "text")));
+    for (; name && *name; name++) /* the name of a column may have ends of lines */
+      (void)fputc((unsigned char)*name < ' ' ? ' ' : *name, out);
+    (void)fprintf(out, "%s%s\n", name ? "': " : "", text_of(item, "text"));
   }
   if (json_array_size(warnings) > 0)
     (void)fputc('\n', out);
+}
+
+void show_profile(const json_t *profile, FILE *out) {
+  const json_t *columns = json_object_get(profile, "columns");
+  const size_t rows = (size_t)count_of(profile, "rows"), count = json_array_size(columns);
+  if (!columns)
+    return;
+  (void)fprintf(out, "%s: %zu %s, %zu %s\n\n", text_of(profile, "origin"), rows, tutti_plural(rows, "row", "rows"),
+                count, tutti_plural(count, "column", "columns"));
+  show_columns(columns, out);
+  show_warnings(json_object_get(profile, "warnings"), out);
 }

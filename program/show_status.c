@@ -1,14 +1,17 @@
 /* show_status.c - where a run stands, for people: its state, workers, failures, last trials. */
 #include "program_impl.h"
+#include "table.h"
 
 #include <string.h>
 
-static void show_trial(const json_t *trial, FILE *out) {
+static void put_trial(const json_t *trial, struct table *table) {
   char loss[32];
-  (void)fprintf(out, "  %8lld  %-9s %12s %10.3f  %s%s%s\n",
-                (long long)json_integer_value(json_object_get(trial, "trial")), text_of(trial, "state"),
-                show_number(number_of(trial, "loss"), loss), number_of(trial, "seconds"), text_of(trial, "origin"),
-                *text_of(trial, "failure") ? ": " : "", text_of(trial, "failure"));
+  table_cell(table, "%lld", count_of(trial, "trial"));
+  table_cell(table, "%s", text_of(trial, "state"));
+  table_cell(table, "%s", show_number(number_of(trial, "loss"), loss));
+  table_cell(table, "%.3f", number_of(trial, "seconds"));
+  table_cell(table, "%s%s%s", text_of(trial, "origin"), *text_of(trial, "failure") ? ": " : "",
+             text_of(trial, "failure"));
 }
 
 static void show_scalar(const json_t *value, FILE *out) {
@@ -167,10 +170,17 @@ static void show_last_trials(const json_t *trials, const char *loss, size_t show
     found += strcmp(text_of(json_array_get(trials, --first), "state"), "asked") != 0;
   if (found == 0)
     return;
-  (void)fprintf(out, "\n  %8s  %-9s %12s %10s  %s\n", "trial", "state", loss, "seconds", "origin");
+  struct table table = table_begin(1);
+  table_column(&table, TABLE_NUMBER, "trial");
+  table_column(&table, TABLE_TEXT, "state");
+  table_column(&table, TABLE_NUMBER, loss);
+  table_column(&table, TABLE_NUMBER, "seconds");
+  table_column(&table, TABLE_PROSE, "origin");
   for (; first < json_array_size(trials); first++)
     if (strcmp(text_of(json_array_get(trials, first), "state"), "asked") != 0)
-      show_trial(json_array_get(trials, first), out);
+      put_trial(json_array_get(trials, first), &table);
+  (void)fputc('\n', out);
+  table_end(&table, out);
 }
 
 void show_status(const json_t *status, size_t shown, FILE *out) {

@@ -1,5 +1,6 @@
 /* show_summary.c - the result of a run for people: data, trials, ensemble. */
 #include "program_impl.h"
+#include "table.h"
 
 #include <string.h>
 
@@ -78,56 +79,72 @@ static void show_calibration(const json_t *calibration, FILE *out) {
   (void)fprintf(out, "\n");
 }
 
+/* The note of the last step that took the trial. */
+static const char *reason_of(const json_t *trace, json_int_t trial) {
+  for (size_t i = json_array_size(trace); i-- > 0;)
+    if (json_integer_value(json_object_get(json_array_get(trace, i), "trial")) == trial)
+      return text_of(json_array_get(trace, i), "note");
+  return "";
+}
+
 void show_ensemble(const json_t *ensemble, FILE *out) {
+  struct table table = table_begin(2);
   size_t index;
-  json_t *member, *trace = json_object_get(ensemble, "trace");
-  char buffer[32];
+  json_t *member;
   if (!json_is_object(ensemble))
     return;
-  (void)fprintf(out, "\nEnsemble of %zu, chosen by %s (%s)\n\n  %8s  %8s  %s\n",
-                json_array_size(json_object_get(ensemble, "members")), text_of(ensemble, "selector"),
-                text_of(ensemble, "loss"), "trial", "weight", "why");
+  (void)fprintf(out, "\nEnsemble of %zu, chosen by %s (%s)\n\n", json_array_size(json_object_get(ensemble, "members")),
+                text_of(ensemble, "selector"), text_of(ensemble, "loss"));
+  table_column(&table, TABLE_NUMBER, "trial");
+  table_column(&table, TABLE_NUMBER, "weight");
+  table_column(&table, TABLE_PROSE, "why");
   json_array_foreach(json_object_get(ensemble, "members"), index, member) {
-    const char *why = "";
-    json_int_t trial = json_integer_value(json_object_get(member, "trial"));
-    for (size_t i = json_array_size(trace); i-- > 0;)
-      if (json_integer_value(json_object_get(json_array_get(trace, i), "trial")) == trial)
-        why = text_of(json_array_get(trace, i), "note");
-    (void)fprintf(out, "  %8lld  %8s  ", (long long)trial, show_number(number_of(member, "weight"), buffer));
+    char buffer[32], from[96] = "";
+    const long long trial = count_of(member, "trial");
     if (json_object_get(member, "pool"))
-      (void)fprintf(out,
-                    "trial %lld of run %lld: ", (long long)json_integer_value(json_object_get(member, "pool_trial")),
-                    (long long)json_integer_value(json_object_get(member, "pool")));
-    (void)fprintf(out, "%s\n", why);
+      (void)snprintf(from, sizeof from, "trial %lld of run %lld: ", count_of(member, "pool_trial"),
+                     count_of(member, "pool"));
+    table_cell(&table, "%lld", trial);
+    table_cell(&table, "%s", show_number(number_of(member, "weight"), buffer));
+    table_cell(&table, "%s%s", from, reason_of(json_object_get(ensemble, "trace"), trial));
   }
+  table_end(&table, out);
   show_calibration(json_object_get(ensemble, "calibration"), out);
 }
 
 void show_pools(const json_t *pools, FILE *out) {
+  static const char *const texts[] = {"builder", "space", "backend"};
+  struct table table = table_begin(1);
   size_t index;
   const json_t *pool;
   if (!pools)
     return;
-  (void)fprintf(out, "\n  %4s  %8s  %8s  %-14s %-16s %-10s %s\n", "run", "trials", "members", "builder", "space",
-                "backend", "directory");
+  table_column(&table, TABLE_NUMBER, "run");
+  table_column(&table, TABLE_NUMBER, "trials");
+  table_column(&table, TABLE_NUMBER, "members");
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+    table_column(&table, TABLE_TEXT, texts[i]);
+  table_column(&table, TABLE_PROSE, "directory");
   json_array_foreach(pools, index, pool) {
-    (void)fprintf(out, "  %4zu  %8lld  %8lld  %-14s %-16s %-10s %s\n", index + 1,
-                  (long long)json_integer_value(json_object_get(pool, "trials")),
-                  (long long)json_integer_value(json_object_get(pool, "members")), text_of(pool, "builder"),
-                  text_of(pool, "space"), text_of(pool, "backend"), text_of(pool, "run"));
+    table_cell(&table, "%zu", index + 1);
+    table_cell(&table, "%lld", count_of(pool, "trials"));
+    table_cell(&table, "%lld", count_of(pool, "members"));
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+      table_cell(&table, "%s", text_of(pool, texts[i]));
+    table_cell(&table, "%s", text_of(pool, "run"));
   }
+  (void)fputc('\n', out);
+  table_end(&table, out);
 }
 
-/* The columns of a member's row, or of the row of means: its loss, then the measures that `named` has. */
-static void show_value_row(const json_t *row, const json_t *named, FILE *out) {
+/* The cells of a member's row, or of the row of means: its loss, then the measures that `named` has. */
+static void put_values(const json_t *row, const json_t *named, struct table *table) {
   char buffer[32];
   const char *name;
   json_t *value;
-  (void)fprintf(out, " %12s", show_number(number_of(row, "loss"), buffer));
-  json_object_foreach((json_t *)named, name, value) {
-    int width = (int)strlen(name) > 12 ? (int)strlen(name) : 12;
-    (void)fprintf(out, " %*s", width, show_number(number_of(json_object_get(row, "measures"), name), buffer));
-  }
+  table_cell(table, "%s", show_number(number_of(row, "loss"), buffer));
+  json_object_foreach((json_t *)named, name, value)
+      table_cell(table, "%s", show_number(number_of(json_object_get(row, "measures"), name), buffer));
 }
 
 /* Members without predictions: what is known of each, their means, and what that leaves open. */
@@ -139,17 +156,22 @@ void show_values(const json_t *values, const char *loss, FILE *out) {
   size_t index;
   if (!json_is_object(values))
     return;
-  (void)fprintf(out, "\n  %8s %12s", "trial", loss);
-  json_object_foreach((json_t *)named, name, value) { (void)fprintf(out, " %12s", name); }
-  (void)fprintf(out, "\n");
+  struct table table = table_begin(1);
+  table_column(&table, TABLE_NUMBER, "trial");
+  table_column(&table, TABLE_NUMBER, loss);
+  json_object_foreach((json_t *)named, name, value) table_column(&table, TABLE_NUMBER, name);
+  table_column(&table, TABLE_PROSE, "architecture");
   json_array_foreach((json_t *)members, index, member) {
-    (void)fprintf(out, "  %8lld", (long long)json_integer_value(json_object_get(member, "trial")));
-    show_value_row(member, named, out);
-    (void)fprintf(out, "  %s\n", text_of(member, "architecture"));
+    table_cell(&table, "%lld", count_of(member, "trial"));
+    put_values(member, named, &table);
+    table_cell(&table, "%s", text_of(member, "architecture"));
   }
-  (void)fprintf(out, "  %8s", "mean");
-  show_value_row(mean, named, out);
-  (void)fprintf(out, "\n\n%s\n", text_of(values, "note"));
+  table_cell(&table, "mean");
+  put_values(mean, named, &table);
+  table_cell(&table, "%s", "");
+  (void)fputc('\n', out);
+  table_end(&table, out);
+  (void)fprintf(out, "\n%s\n", text_of(values, "note"));
 }
 
 void show_trials(const json_t *trials, FILE *out) {

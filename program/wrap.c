@@ -1,20 +1,19 @@
-/* wrap.c - long lines on a terminal: they are broken between words, and go on below where their text begins. */
+/* wrap.c - characters of texts, and long lines: broken between words, they go on below where their text begins. */
 #include "program_impl.h"
 
-#include <sys/ioctl.h>
-
-enum { NARROWEST = 20 };
-
-size_t line_width(FILE *out) {
-  struct winsize window = {.ws_col = 0};
-  if (!is_terminal(out) || ioctl(fileno(out), TIOCGWINSZ, &window) != 0)
-    return 0;
-  return window.ws_col >= NARROWEST ? window.ws_col : 0;
+size_t bytes_of(const char *text, size_t characters) {
+  size_t i = 0;
+  for (; text[i]; i++)
+    if (((unsigned char)text[i] & 0xC0) != 0x80 && characters-- == 0)
+      break;
+  return i;
 }
 
-size_t table_width(FILE *out) {
-  const size_t here = line_width(out), later = here ? here : line_width(stdout);
-  return later ? later : SIZE_MAX;
+size_t characters_of(const char *text) {
+  size_t count = 0;
+  for (; *text; text++)
+    count += ((unsigned char)*text & 0xC0) != 0x80;
+  return count;
 }
 
 static size_t blanks_at(const char *text, size_t length, size_t from) {
@@ -49,18 +48,28 @@ static size_t fitting(const char *line, size_t length, size_t room) {
   return characters > room && last > 0 ? last : length;
 }
 
-void wrap_line(const char *line, size_t length, size_t width, void (*put)(const char *text, size_t length, FILE *out),
-               FILE *out) {
-  size_t indent = indent_of(line, length, width), room = width;
+/* As wrap_words, where the first part has `room` characters. */
+static void wrap_below(const char *text, size_t length, size_t room, size_t indent, size_t width,
+                       void (*put)(const char *text, size_t length, FILE *out), FILE *out) {
   for (;;) {
-    size_t part = fitting(line, length, room);
-    put(line, part, out);
-    size_t next = part + blanks_at(line, length, part);
+    size_t part = fitting(text, length, room);
+    put(text, part, out);
+    size_t next = part + blanks_at(text, length, part);
     if (next >= length)
       return;
-    line += next;
+    text += next;
     length -= next;
     room = width - indent;
     (void)fprintf(out, "\n%*s", (int)indent, "");
   }
+}
+
+void wrap_words(const char *text, size_t length, size_t indent, size_t width,
+                void (*put)(const char *text, size_t length, FILE *out), FILE *out) {
+  wrap_below(text, length, width - indent, indent, width, put, out);
+}
+
+void wrap_line(const char *line, size_t length, size_t width, void (*put)(const char *text, size_t length, FILE *out),
+               FILE *out) {
+  wrap_below(line, length, width, indent_of(line, length, width), width, put, out);
 }

@@ -283,7 +283,7 @@ expect_out "'customer_id': 59 different values in 60 rows: if it names or number
   "'share': 60 of 60 values are numbers but for '%'; data.strip = % reads them as such (and data.decimal = comma, if commas separate the cells)"
 expect_not_in out "data.strip = user" "'humid': 60"
 tutti validate plain.ini --set data.path=named.csv --set data.target=y --set data.missing=mean --set data.missing_target=drop --set data.strip=% --set data.decimal=comma
-expect_out "stands for them" "share                     input    numbers"
+expect_out "stands for them" "share        input   numbers"
 expect_not_in out "one more input" "data.strip"
 awk 'BEGIN { print "a;b;y"; for (i = 1; i < 40; i++) printf "%d.%03d;%d,5;%d\n", i, i, i, i % 7 }' >points.csv
 tutti validate plain.ini --set data.path=points.csv --set data.target=y

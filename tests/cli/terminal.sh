@@ -40,8 +40,12 @@ in_terminal "stty cols 24; '$TUTTI_PROGRAM' inspect \"\$(cat words)\" 2>&1"
 expect_code 2
 expect_out "  δεζ αβγ δεζ αβγ δεζ" # characters count, not bytes
 
-# Tables of metrics have as many columns as the terminal has room for: no row is broken, a target and what its calibrator makes
+# Tables have as many columns as the terminal has room for: no row is broken, a target and what its calibrator makes
 # of it stand side by side, and of a long name both ends are seen.
+no_wider() { # FILE COLUMNS
+  checks=$((checks + 1))
+  [ "$(awk -v c="$2" 'length($0) > c' "$1" | wc -l)" -eq 0 ] || complain "lines of more than $2 characters"
+}
 make_table
 long=a_long_name_of_a_target_with_its_end_1
 awk -F, -v OFS=, -v long=$long 'NR == 1 { print $0, long, "y2", "y3" } NR > 1 { print $0, 2 * $4, 3 * $4, 4 * $4 }' table.csv >wide.csv
@@ -52,16 +56,40 @@ expect_code 0
 tutti evaluate wide
 expect_code 0
 expect_in out $long # a file has room
-for columns in 60 80; do
+for columns in 40 60 80; do
   in_terminal "stty cols $columns; '$TUTTI_PROGRAM' evaluate wide"
   expect_code 0
-  sed -n '/^Each target alone/,$p' out | tr -d '\r' >narrow
-  checks=$((checks + 3))
-  [ "$(awk '/^  ?metric/ { for (i = 2; i <= NF; i++) printf "%s ", $i }' narrow)" = \
-    "y calibrated $(awk -v c=$columns 'BEGIN { print c == 60 ? "a_long..._end_1" : "a_long_name_of_a...t_with_its_end_1" }') calibrated y2 calibrated y3 calibrated " ] ||
-    complain "$columns: other columns: $(grep metric narrow)"
-  [ "$(grep -c '^  rmse  *[0-9.]*  *[0-9.]*  target$' narrow)" -eq 4 ] || complain "$columns: other rows: $(grep -A1 rmse narrow)"
-  [ "$(awk 'NR > 1 && NF && !/^  [a-z]/' narrow | grep -vc '^    ')" -eq 0 ] || complain "$columns: broken rows"
+  tr -d '\r' <out >narrow
+  no_wider narrow $columns
+  sed -n '/^Each target alone/,$p' narrow >targets
+  checks=$((checks + 2))
+  awk '/^  metric/ { for (i = 2; i <= NF; i++) printf "%s ", $i }' targets |
+    grep -qE '^y ca[a-z.]+ a_[a-z_.]+_?1 ca[a-z.]+ y2 ca[a-z.]+ y3 ca[a-z.]+ $' ||
+    complain "$columns: other columns: $(grep metric targets)"
+  [ "$(awk '/^  rmse / { n += NF - 1 - ($NF == "target") } END { print n }' targets)" -eq 8 ] ||
+    complain "$columns: other rows: $(grep rmse targets)"
+done
+grep -q '^  rmse .* target$' targets || complain 'expected units in the rows where they have room'
+
+# Runs side by side: the same figures at any width.
+for seed in 1 2; do
+  for selector in forward top-m; do
+    tutti run wide.ini --quiet --out "several/$selector-$seed" --set run.seed=$seed --set selector.plugin=$selector --set data.target=3 --set data.ignore="4 5 6 7"
+    expect_code 0
+  done
+done
+figures() { grep -oE -- '-?[0-9]+\.[0-9]+( \([0-9.e-]+\))?' "$1" | sort; }
+tutti compare several --metric nll,rmse,crps,coverage
+expect_code 0
+figures out >whole
+for columns in 40 80; do
+  in_terminal "stty cols $columns; '$TUTTI_PROGRAM' compare several --metric nll,rmse,crps,coverage"
+  expect_code 0
+  tr -d '\r' <out >narrow
+  no_wider narrow $columns
+  checks=$((checks + 2))
+  figures narrow | cmp -s - whole || complain "$columns: other figures than in a pipe"
+  ! grep -qE '^ +[-0-9.]+ *$' narrow || complain "$columns: broken rows"
 done
 
 # So it is with curves: each metric once, in rows that begin with the point.
