@@ -519,6 +519,7 @@ cli_tests += %D%/cli/smbo.sh
 cli_tests += %D%/cli/symbols.sh
 cli_tests += %D%/cli/table.sh
 cli_tests += %D%/cli/resealed.sh
+cli_tests += %D%/cli/torn-catalogue.sh
 cli_tests += %D%/cli/trust.sh
 cli_tests += %D%/cli/targets.sh
 cli_tests += %D%/cli/tutorials.sh

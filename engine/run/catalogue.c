@@ -1,6 +1,7 @@
 /* catalogue.c - the run's record in SQLite. */
 #include "catalogue_impl.h"
 #include "catalogue_write.h"
+#include "run_files.h"
 
 #include <errno.h>
 #include <math.h>
@@ -95,6 +96,8 @@ static enum tutti_status fail(tutti_context *context, tutti_catalogue *catalogue
     status = TUTTI_ERROR_BUSY;
   else if ((code & 0xff) == SQLITE_INTERRUPT)
     status = TUTTI_ERROR_CANCELLED;
+  if (status == TUTTI_ERROR_CORRUPT)
+    return tutti_catalogue_damaged(context, catalogue, sqlite3_errmsg(catalogue->database));
   const char *file = sqlite3_db_filename(catalogue->database, "main");
   return TUTTI_FAIL(context, status, "%s: cannot %s: %s%s", file ? file : "catalogue", doing,
                     sqlite3_errmsg(catalogue->database),
@@ -195,6 +198,28 @@ static enum tutti_status find_sums(tutti_context *context, tutti_catalogue *cata
   if (catalogue->sums == others)
     return TUTTI_OK;
   return tutti_catalogue_refuse(context, catalogue, "expected the tables 'sums' and 'fact_sums', or neither of them");
+}
+
+/* Every catalogue has these two. In a file without them a run begins, unless there are trials or a result already. */
+static enum tutti_status check_begun(tutti_context *context, const tutti_catalogue *catalogue, const char *path) {
+  char *folder;
+  if (has(catalogue, "SELECT key FROM facts") && has(catalogue, "SELECT number FROM trials"))
+    return TUTTI_OK;
+  TUTTI_TRY(context, tutti_strdup(context, path, &folder));
+  char *slash = strrchr(folder, '/');
+  if (slash)
+    *slash = '\0';
+  const char *directory = slash ? folder : ".";
+  const bool begun = tutti_run_file_is_there(directory, TUTTI_RUN_FILE_TRIALS) ||
+                     tutti_run_file_is_there(directory, TUTTI_RUN_FILE_SUMMARY);
+  tutti_free(folder);
+  if (begun)
+    return tutti_catalogue_damaged(context, catalogue, "its tables are not");
+  if (catalogue->write)
+    return TUTTI_OK;
+  return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT,
+                    "%s: it has no tables yet: the run has only just begun; look again, or begin it anew with --resume",
+                    path);
 }
 
 static const char *visit_of(const tutti_catalogue *catalogue) {
@@ -330,6 +355,7 @@ enum tutti_status tutti_catalogue_open(tutti_context *context, const char *path,
   let_cancel(catalogue, true);
   TUTTI_TRY_OUT(context, check_schema(context, catalogue));
   let_cancel(catalogue, !write);
+  TUTTI_TRY_OUT(context, check_begun(context, catalogue, path));
   TUTTI_TRY_OUT(context, find_sums(context, catalogue));
   if (write)
     TUTTI_TRY_OUT(context, make_tables(context, path, catalogue));

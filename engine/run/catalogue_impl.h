@@ -34,6 +34,11 @@ struct tutti_catalogue {
   ino_t inode;
 };
 
+/* TUTTI_ERROR_CORRUPT: the file is not whole, by what SQLite says of it. The message has what was expected and found,
+   and what to do (catalogue_damage.c). */
+TUTTI_NODISCARD enum tutti_status tutti_catalogue_damaged(tutti_context *context, const tutti_catalogue *catalogue,
+                                                          const char *what);
+
 /* --- rows (catalogue_row.c) --- */
 
 /* TUTTI_ERROR_CORRUPT, with the file before the message. */

@@ -23,8 +23,9 @@ enum tutti_status tutti_catalogue_refuse(tutti_context *context, const tutti_cat
   (void)vsnprintf(what, sizeof what, format, arguments);
   va_end(arguments);
   const char *file = sqlite3_db_filename(catalogue->database, "main");
-  return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "%s: %s; it is not as a run wrote it", file ? file : "catalogue",
-                    what);
+  return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT,
+                    "%s: %s; it is not as a run wrote it: put back a copy of it, or train again with another --out",
+                    file ? file : "catalogue", what);
 }
 
 static uint64_t column_number(sqlite3_stmt *row, int column) {

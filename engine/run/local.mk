@@ -1,6 +1,7 @@
 libtutti_engine_la_SOURCES += %D%/catalogue.c
 libtutti_engine_la_SOURCES += %D%/catalogue_copy.c
 libtutti_engine_la_SOURCES += %D%/catalogue_impl.h
+libtutti_engine_la_SOURCES += %D%/catalogue_damage.c
 libtutti_engine_la_SOURCES += %D%/catalogue_row.c
 libtutti_engine_la_SOURCES += %D%/catalogue_sums.c
 libtutti_engine_la_SOURCES += %D%/catalogue_sums.h

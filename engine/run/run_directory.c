@@ -51,11 +51,7 @@ enum tutti_status tutti_run_check_directory(tutti_context *context, const char *
                       "%s is made of several finished runs (tutti select --out), and no run goes there; choose another "
                       "directory with --out",
                       directory);
-  if (!tutti_run_directory_has_run(directory) && tutti_run_file_is_there(directory, TUTTI_RUN_FILE_TRIALS))
-    return TUTTI_FAIL(context, TUTTI_ERROR_IO,
-                      "%s has the trials of a run, but %s is gone; put it back, or choose another directory with --out",
-                      directory, tutti_run_file_name(TUTTI_RUN_FILE_CATALOGUE));
-  return TUTTI_OK;
+  return tutti_run_check_catalogue(context, directory);
 }
 
 enum tutti_status tutti_run_lock(tutti_context *context, const char *directory, int *lock) {

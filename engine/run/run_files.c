@@ -80,6 +80,15 @@ bool tutti_run_directory_is_finished(const char *directory) {
   return tutti_run_file_is_there(directory, TUTTI_RUN_FILE_SUMMARY);
 }
 
+enum tutti_status tutti_run_check_catalogue(tutti_context *context, const char *directory) {
+  if (tutti_run_directory_has_run(directory) || !tutti_run_file_is_there(directory, TUTTI_RUN_FILE_TRIALS))
+    return TUTTI_OK;
+  return TUTTI_FAIL(
+      context, TUTTI_ERROR_CORRUPT,
+      "%s has the trials of a run, but %s is gone; put it back, or train again from %s with another --out", directory,
+      tutti_run_file_name(TUTTI_RUN_FILE_CATALOGUE), tutti_run_file_name(TUTTI_RUN_FILE_RECIPE));
+}
+
 bool tutti_run_directory_has_pools(const char *directory) {
   return tutti_run_file_is_there(directory, TUTTI_RUN_FILE_POOLS);
 }

@@ -34,6 +34,8 @@ void tutti_run_remove_folder(const char *path);
 
 /* Does the directory hold a run? */
 bool tutti_run_directory_has_run(const char *directory);
+/* If it has trials, is their catalogue there? TUTTI_ERROR_CORRUPT. */
+TUTTI_NODISCARD enum tutti_status tutti_run_check_catalogue(tutti_context *context, const char *directory);
 /* Does it hold the pools of several runs (joined.c)? */
 bool tutti_run_directory_has_pools(const char *directory);
 /* Does the run in it have a result? */

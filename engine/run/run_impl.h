@@ -12,7 +12,7 @@
 /* --- run directory (run_directory.c) --- */
 
 /* Before anything is written: is the path short enough for every file of a run, and if trials are there, is their
-   catalogue? TUTTI_ERROR_USAGE, TUTTI_ERROR_IO. */
+   catalogue? TUTTI_ERROR_USAGE, TUTTI_ERROR_CORRUPT. */
 TUTTI_NODISCARD enum tutti_status tutti_run_check_directory(tutti_context *context, const char *directory);
 /* Take the manager's lock, or fail with TUTTI_ERROR_BUSY. The lock dies with the process; closing *lock releases it. */
 TUTTI_NODISCARD enum tutti_status tutti_run_lock(tutti_context *context, const char *directory, int *lock);

@@ -42,6 +42,7 @@ enum tutti_status tutti_view_open(tutti_context *context, const char *directory,
   *out = NULL;
   if (tutti_run_directory_has_pools(directory))
     return tutti_joined_open(context, directory, out);
+  TUTTI_TRY(context, tutti_run_check_catalogue(context, directory));
   if (!tutti_run_directory_has_run(directory))
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: expected a run directory (with %s in it)", directory,
                       tutti_run_file_name(TUTTI_RUN_FILE_CATALOGUE));

@@ -275,6 +275,7 @@ static enum tutti_status add_directory(tutti_context *context, struct compare *c
   size_t before = compare->count;
   if (tutti_run_directory_has_run(directory) || tutti_run_directory_has_pools(directory))
     return add_run(context, compare, directory, NULL);
+  TUTTI_TRY(context, tutti_run_check_catalogue(context, directory));
   TUTTI_TRY(context, add_several(context, compare, directory));
   if (compare->count == before)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
