@@ -218,8 +218,8 @@ static const struct report_chart charts[] = {
      .draw = draw_repeats},
     {.name = "bands",
      .title = "Over its input",
-     .text = "The prediction as a function of the only input. The bands should be wide where there were no data: there "
-             "the members disagree.",
+     .text = "The prediction as a function of the only input. The epistemic band is wide where the members "
+             "disagree, as they should where there were no data.",
      .draw = draw_bands},
     {.name = NULL},
 };

@@ -324,8 +324,8 @@ static const struct report_chart charts[] = {
      .draw = draw_pools},
     {.name = "sizes",
      .title = "Ensembles of other sizes",
-     .text = "How good the ensemble would be with fewer or more members. The oracle takes for each row the member that "
-             "is best there: what would be possible if one knew which to believe.",
+     .text = "How good ensembles with fewer or more members were on each split. The oracle takes for each row "
+             "the member that is best there: what would be possible if one knew which to believe.",
      .brief = true,
      .draw = draw_sizes},
     {.name = "pareto",
@@ -338,9 +338,8 @@ static const struct report_chart charts[] = {
      .draw = draw_pareto},
     {.name = "severity",
      .title = "Under a shift of the data",
-     .text =
-         "How the loss grows as the test rows are less and less like those of the training. The ensemble should stay "
-         "below the mean of its members.",
+     .text = "The loss on test rows that are shifted further and further from those of the training, of the "
+             "ensemble and of its members on their mean.",
      .brief = true,
      .draw = draw_severity},
     {.name = NULL},

@@ -313,15 +313,14 @@ out:
 static const struct report_chart charts[] = {
     {.name = "importance",
      .title = "Which choices mattered",
-     .text = "The longer the bar, the more the loss of a trial depends on this choice alone (epsilon squared of the "
-             "ranks). Near 0, any value does as well; short of the dashed line, it may be chance.",
+     .text = "The longer the bar, the more the losses of these trials go with this choice alone (epsilon squared "
+             "of the ranks). Near 0, they do not; short of the dashed line, it may be chance.",
      .brief = true,
      .draw = draw_importance},
     {.name = "parallel",
      .title = "What was tried",
-     .text =
-         "Each line is a trial; where it crosses an axis is its value there. Where the coloured lines come together, "
-         "good trials have the same value; a line breaks where a choice does not exist.",
+     .text = "Each line is a trial; where it crosses an axis is its value there. Where the coloured lines come "
+             "together, the best trials have about the same value; a line breaks where a choice does not exist.",
      .draw = draw_parallel},
     {.name = NULL},
 };

@@ -407,9 +407,9 @@ static const struct report_chart charts[] = {
      .draw = draw_architectures},
     {.name = "map",
      .title = "A map of the models, by what they predict",
-     .text = "Models that predict alike are near to each other (classical scaling of the differences of their "
-             "predictions): the members, and the better half of all others. A good ensemble takes good members from "
-             "different places.",
+     .text = "Models that predict alike are near to each other, as far as two dimensions can show it (classical "
+             "scaling of the differences of their predictions): the members, and the better half of all others. "
+             "Members that lie apart predict differently.",
      .brief = true,
      .draw = draw_map},
     {.name = "matrix",
@@ -419,8 +419,8 @@ static const struct report_chart charts[] = {
      .draw = draw_matrix},
     {.name = "learning",
      .title = "How the members learnt",
-     .text = "Loss by epoch of each member, in standardised units. Where the validation loss rises while the training "
-             "loss falls, a member begins to learn its rows by heart.",
+     .text = "Loss by epoch of each member, in standardised units. A validation loss that rises while the "
+             "training loss falls is a sign that a member learns its rows by heart.",
      .draw = draw_learning},
     {.name = NULL},
 };

@@ -326,27 +326,27 @@ static enum tutti_status draw_classes(const struct report_facts *facts, struct r
 static const struct report_chart charts[] = {
     {.name = "metrics",
      .title = "All metrics",
-     .text =
-         "How good the ensemble is on each part of the rows. Those of validation chose it, so they look better than "
-         "those of test, which took part in nothing.",
+     .text = "How good the ensemble is on each part of the rows. Those of validation chose it, so that it may "
+             "look better on them than it is; those of test took part in nothing.",
      .brief = true,
      .draw = draw_metrics},
     {.name = "reliability",
      .title = "Does it mean what it says?",
-     .text =
-         "If the curve is on the diagonal, what is said to happen in 80 % of the rows does happen in 80 % of them. "
-         "Of classes, below the diagonal is too sure of itself. The grey band is two standard errors of so many rows.",
+     .text = "On the diagonal, what is said to happen in 80 % of the rows did happen in 80 % of these. Of "
+             "classes, below the diagonal it was too sure of itself. The grey band is two standard errors of so "
+             "many independent rows: inside it, a difference may be chance.",
      .brief = true,
      .draw = draw_reliability},
     {.name = "coverage",
      .title = "Do its intervals hold what they promise?",
-     .text = "Above the diagonal, intervals are wider than they need to be; below it, they hold fewer rows than they "
-             "promise. The grey band is two standard errors of so many rows.",
+     .text = "Above the diagonal, intervals held more of these rows than they promise; below it, fewer. The grey "
+             "band is two standard errors of so many independent rows: inside it, a difference may be chance.",
      .draw = draw_coverage},
     {.name = "risk",
      .title = "Error of the rows that it is surest of",
-     .text = "If the ensemble answers only the rows that it is surest of, and leaves the rest to people, this is its "
-             "error. The steeper the curve, the better it knows when it is wrong.",
+     .text = "If the ensemble had answered only the rows that it was surest of, and left the rest to people, "
+             "this had been its error. The nearer the curve is to that of one that knew its errors, the better "
+             "it knew which rows it would get wrong.",
      .draw = draw_risk},
     {.name = "classes",
      .title = "Class by class",

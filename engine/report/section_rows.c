@@ -133,38 +133,53 @@ static enum tutti_status draw_confusion(const struct report_facts *facts, struct
 
 /* --- kinds of doubt ----------------------------------------------------------------------------------------------- */
 
+/* Of a row: its error in an output, or whether its class is wrong. */
+static double error_of(const struct report_facts *facts, size_t row, size_t output) {
+  const struct report_rows *rows = &facts->rows;
+  const size_t at = row * rows->outputs + output;
+  return facts->classes ? (double)(rows->labels[row] != (int32_t)label_of(rows, row))
+                        : fabs(rows->values[at] - said_of(rows)->predicted[at].mean);
+}
+
+static void put_doubts(const struct report_facts *facts, size_t output, struct tutti_table *table) {
+  const struct report_rows *rows = &facts->rows;
+  for (size_t i = 0; i < tutti_thin_count(rows->rows, TUTTI_THIN_POINTS); i++) {
+    size_t row = tutti_thin_at(rows->rows, TUTTI_THIN_POINTS, i);
+    const struct tutti_uncertainty *one = &said_of(rows)->predicted[row * rows->outputs + output];
+    const double numbers[] = {row_number(rows, row), one->aleatoric, one->epistemic, error_of(facts, row, output)};
+    tutti_table_put_all(table, 4, numbers);
+  }
+}
+
+/* Of a row of classes, the doubts are of the row. */
 static enum tutti_status draw_doubts(const struct report_facts *facts, struct report_figure *figure) {
   const struct report_rows *rows = &facts->rows;
   const char *unit = facts->classes ? " (nats)" : "";
-  char label[64];
-  if (!rows->split || !(rows->values || rows->labels))
+  const size_t outputs = facts->classes ? 1 : rows->outputs;
+  if (!rows->split || !(facts->classes ? (void *)rows->labels : (void *)rows->values))
     return tutti_figure_missing(figure, no_rows);
-  const struct report_said *said = said_of(rows);
-  if (isnan(said->predicted[0].aleatoric))
+  if (isnan(said_of(rows)->predicted[0].aleatoric))
     return tutti_figure_missing(figure, "The members give no variance, so that only their spread is known.");
-  struct tutti_table *table =
-      tutti_figure_table(figure, "row", "aleatoric", "epistemic", facts->classes ? "wrong" : "absolute error", NULL);
-  for (size_t i = 0; i < tutti_thin_count(rows->rows, TUTTI_THIN_POINTS); i++) {
-    size_t row = tutti_thin_at(rows->rows, TUTTI_THIN_POINTS, i), at = row * rows->outputs;
-    const struct tutti_uncertainty *one = &said->predicted[at];
-    const double numbers[] = {row_number(rows, row), one->aleatoric, one->epistemic,
-                              facts->classes || !rows->values
-                                  ? (double)(rows->labels[row] != (int32_t)label_of(rows, row))
-                                  : fabs(rows->values[at] - one->mean)};
-    tutti_table_put_all(table, 4, numbers);
-  }
-  struct tutti_plot *plot = tutti_figure_plot(figure, 600, 400);
-  (void)snprintf(label, sizeof label, "aleatoric%s", unit);
-  tutti_plot_text(plot, "xlabel", label);
-  (void)snprintf(label, sizeof label, "epistemic%s", unit);
-  tutti_plot_text(plot, "ylabel", label);
-  if (facts->classes) {
-    tutti_plot_series(plot, 0, "($4>0?NaN:$2):3", "points pt 6 ps 0.4", 0, "right");
-    tutti_plot_series(plot, 0, "($4>0?$2:NaN):3", "points pt 6 ps 0.6", 1, "wrong");
-  } else {
-    tutti_plot_set(plot, "set style fill solid 1");
-    tutti_plot_text(plot, "cblabel", "absolute error");
-    tutti_plot_series(plot, 0, "2:3:4", "points pt 7 ps 0.5", TUTTI_INK_SCALE, NULL);
+  for (size_t o = 0; o < outputs && o < MOST_OUTPUTS; o++) {
+    char label[64];
+    put_doubts(
+        facts, o,
+        tutti_figure_table(figure, "row", "aleatoric", "epistemic", facts->classes ? "wrong" : "absolute error", NULL));
+    struct tutti_plot *plot = tutti_figure_plot(figure, 600, 400);
+    if (outputs > 1)
+      tutti_plot_text(plot, "title", tutti_view_output(facts->view, o));
+    (void)snprintf(label, sizeof label, "aleatoric%s", unit);
+    tutti_plot_text(plot, "xlabel", label);
+    (void)snprintf(label, sizeof label, "epistemic%s", unit);
+    tutti_plot_text(plot, "ylabel", label);
+    if (facts->classes) {
+      tutti_plot_series(plot, o, "($4>0?NaN:$2):3", "points pt 6 ps 0.4", 0, "right");
+      tutti_plot_series(plot, o, "($4>0?$2:NaN):3", "points pt 6 ps 0.6", 1, "wrong");
+    } else {
+      tutti_plot_set(plot, "set style fill solid 1");
+      tutti_plot_text(plot, "cblabel", "absolute error");
+      tutti_plot_series(plot, o, "2:3:4", "points pt 7 ps 0.5", TUTTI_INK_SCALE, NULL);
+    }
   }
   return note_thin(facts, figure);
 }
@@ -172,8 +187,8 @@ static enum tutti_status draw_doubts(const struct report_facts *facts, struct re
 static const struct report_chart charts[] = {
     {.name = "observed",
      .title = "Predicted against observed",
-     .text = "Each point is a row that was not trained on. On the diagonal the prediction is right; the bar is the "
-             "interval that should hold the observed value.",
+     .text = "Each point is a row that was not trained on. On the diagonal the prediction is right; the bar is "
+             "its interval, which is meant to hold the observed value in as many rows as the key says.",
      .draw = draw_observed},
     {.name = "confusion",
      .title = "Which classes are taken for which",
@@ -182,8 +197,10 @@ static const struct report_chart charts[] = {
      .draw = draw_confusion},
     {.name = "doubts",
      .title = "Two kinds of doubt",
-     .text = "Aleatoric: noise in the data, which more data would not mend. Epistemic: what the members do not agree "
-             "on, which more data, or other models, could mend. Rows at the top are unlike the training data.",
+     .text = "Aleatoric: the noise that the members expect in a row. Epistemic: how far their predictions lie "
+             "apart, and what a member itself counts as its own ignorance. At the top are the rows on which the "
+             "members disagree: often because few training rows were like them, but not always, and members can "
+             "agree and be wrong.",
      .draw = draw_doubts},
     {.name = NULL},
 };

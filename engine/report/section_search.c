@@ -174,9 +174,8 @@ out:
 static const struct report_chart charts[] = {
     {.name = "history",
      .title = "The search, trial by trial",
-     .text =
-         "Each ring is a trial with its loss on the validation rows; the line is the best loss until then. Where it "
-         "still falls at the right end, more trials would help.",
+     .text = "Each ring is a trial with its loss on the validation rows; the line is the best loss until then. "
+             "Where it still falls at the right end, more trials may help.",
      .brief = true,
      .draw = draw_history},
     {.name = "workers",

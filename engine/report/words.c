@@ -194,10 +194,10 @@ static void say_intervals(const struct report_facts *facts, const json_t *split,
   if (!isfinite(covered))
     return;
   if (facts->classes)
-    tutti_text_add(out, "What the ensemble says of its own certainty is off by <b>%.3g</b> on average (ECE). ",
+    tutti_text_add(out, "What the ensemble said of its own certainty was off by <b>%.3g</b> on average (ECE). ",
                    covered);
   else
-    tutti_text_add(out, "The ensemble's intervals of 95 %% hold <b>%.4g %%</b> of the %s. ", 100 * covered,
+    tutti_text_add(out, "The ensemble's intervals of 95 %% held <b>%.4g %%</b> of the %s. ", 100 * covered,
                    facts->experiment->task.outputs > 1 ? "numbers" : "rows");
 }
 
@@ -236,7 +236,7 @@ static void say_found(const struct report_facts *facts, struct tutti_text *out) 
   tutti_text_add(out, "</p>\n");
   if (name && strcmp(name, TUTTI_SPLIT_TEST) != 0)
     tutti_text_add(out, "<p class=\"warn\">The run has no test rows. What is below is of the validation rows, which "
-                        "also chose the ensemble, so that it looks better than it is.</p>\n");
+                        "also chose the ensemble, so that it may look better than it is.</p>\n");
 }
 
 /* Has every trial that was asked for failed? */

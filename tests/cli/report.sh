@@ -385,7 +385,7 @@ for calibrator in conformal variance-scaling; do
   expect_code 0
   tutti report single-1 --to $calibrator.html
   expect_code 0
-  expect_in $calibrator.html "The ensemble's intervals of 95 % hold" "The calibrator <b>$calibrator</b> was fitted"
+  expect_in $calibrator.html "The ensemble's intervals of 95 % held" "The calibrator <b>$calibrator</b> was fitted"
 done
 expect_not_in conformal.html "After the calibrator"
 expect_in variance-scaling.html "After the calibrator"

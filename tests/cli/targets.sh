@@ -95,6 +95,21 @@ expect_code 0
 python3 "$TUTTI_TEST_SRCDIR/tests/cli/report.py" two.html csv >out 2>err
 code=$?
 expect_code 0
+# The doubts of each target alone, whose errors are its own; nothing is said of rows that were not measured.
+what="the doubts of each target"
+checks=$((checks + 1))
+python3 - <<'PY' || complain "other doubts"
+import csv
+for target in range(2):
+    rows = list(csv.DictReader(open(f"csv/two-doubts{'-2' if target else ''}.csv", newline="")))
+    seen = list(csv.DictReader(open(f"csv/two-observed{'-2' if target else ''}.csv", newline="")))
+    assert len(rows) == len(seen) > 0
+    for row, other in zip(rows, seen):
+        assert row["epistemic"] == other["epistemic"]
+        assert abs(float(row["absolute error"]) - abs(float(other["observed"]) - float(other["predicted"]))) < 1e-9
+PY
+expect_in two.html "At the top are the rows on which the members disagree"
+expect_not_in two.html "unlike the training data"
 # The words at its head say of each target how far off it is, and of many that there are more.
 what="the words of the report"
 words=$(python3 - two/summary.json <<'PY'
