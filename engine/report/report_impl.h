@@ -71,7 +71,7 @@ bool tutti_report_is_member(const struct report_facts *facts, uint64_t trial);
 
 /* --- figures ------------------------------------------------------------------------------------------------------ */
 
-enum { REPORT_MOST_TABLES = 6, REPORT_MOST_PLOTS = 4, REPORT_MOST_GRAPHS = 32 };
+enum { REPORT_MOST_TABLES = 6, REPORT_MOST_PLOTS = 6, REPORT_MOST_GRAPHS = 32 };
 
 /* A graph, as its text and then as its picture, with what stands below it. */
 struct report_graph {

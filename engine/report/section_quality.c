@@ -1,6 +1,6 @@
 /* section_quality.c - how good the ensemble is, and whether it knows how good: metrics, reliability, coverage, risk. */
 #include "compute.h"
-#include "report_impl.h"
+#include "levels.h"
 
 #include "engine/data/split_names.h"
 #include "engine/draw/thin.h"
@@ -10,7 +10,6 @@
 #include <string.h>
 
 static const char no_ensemble[] = "There is no ensemble yet, or there are no predictions.";
-static const char no_variance[] = "The members give no variance, so there are no intervals.";
 
 /* --- metrics ------------------------------------------------------------------------------------------------------ */
 
@@ -148,83 +147,91 @@ static enum tutti_status draw_metrics(const struct report_facts *facts, struct r
 
 /* --- reliability -------------------------------------------------------------------------------------------------- */
 
+enum { QUANTILES = 19 };
+static double quantile_level(size_t index) { return (double)(index + 1) / (QUANTILES + 1); }
+
+static double below_quantile(const json_t *part, bool calibrated, size_t index) {
+  const json_t *rows =
+      json_object_get(json_object_get(part, calibrated ? "calibrated_tables" : "tables"), "reliability");
+  return tutti_report_number(json_array_get(rows, index), "below");
+}
+
+static const struct report_levels quantiles = {.level_name = "level",
+                                               .share_name = "below",
+                                               .error_name = "standard error of what is said",
+                                               .x = "quantile of the prediction",
+                                               .y = "share of rows below it",
+                                               .diagonal = "as it should be",
+                                               .ranges = "set xrange [0:1]\nset yrange [0:1]",
+                                               .count = QUANTILES,
+                                               .level = quantile_level,
+                                               .share = below_quantile};
+
 /* Add a table of the evaluation, with the standard error that a point on the diagonal has; false if the split has it
-   not. Of values, each point is of all rows. */
-static bool put_reliability(const struct report_facts *facts, struct report_figure *figure, const json_t *tables,
-                            size_t count, const char *const *columns) {
+   not. */
+static bool put_reliability(struct report_figure *figure, const json_t *tables) {
+  static const char *const columns[] = {"confidence", "accuracy", "rows", "lower", "upper"};
   const json_t *rows = json_object_get(tables, "reliability"), *row;
   size_t index;
   if (json_array_size(rows) == 0)
     return false;
   struct tutti_table *table = tutti_figure_table(figure, NULL);
-  for (size_t i = 0; i < count; i++)
+  for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
     tutti_table_column(table, columns[i]);
   tutti_table_column(table, "standard error of what is said");
   json_array_foreach(rows, index, row) {
-    double said = tutti_report_number(row, columns[0]);
-    double of = facts->classes ? tutti_report_number(row, "rows") : (double)(facts->rows.rows * facts->rows.outputs);
-    for (size_t i = 0; i < count; i++)
+    double said = tutti_report_number(row, "confidence");
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
       tutti_table_put(table, tutti_report_number(row, columns[i]));
-    tutti_table_put(table, sqrt(said * (1 - said) / of));
+    tutti_table_put(table, sqrt(said * (1 - said) / tutti_report_number(row, "rows")));
   }
   return true;
 }
 
 static enum tutti_status draw_reliability(const struct report_facts *facts, struct report_figure *figure) {
-  static const char *const of_values[] = {"level", "below"};
-  static const char *const of_classes[] = {"confidence", "accuracy", "rows", "lower", "upper"};
   const json_t *split = facts->rows.split ? tutti_report_split(facts, facts->rows.split) : NULL;
-  const char *const *columns = facts->classes ? of_classes : of_values;
-  size_t count = facts->classes ? 5 : 2;
-  if (split && !facts->classes && !isfinite(tutti_report_metric(json_object_get(split, "metrics"), "coverage")))
-    return tutti_figure_missing(figure, no_variance);
-  if (!split || !put_reliability(facts, figure, json_object_get(split, "tables"), count, columns))
+  if (!facts->classes)
+    return tutti_report_draw_levels(facts, figure, &quantiles);
+  if (!split || !put_reliability(figure, json_object_get(split, "tables")))
     return tutti_figure_missing(figure, no_ensemble);
-  bool calibrated = put_reliability(facts, figure, json_object_get(split, "calibrated_tables"), count, columns);
+  bool calibrated = put_reliability(figure, json_object_get(split, "calibrated_tables"));
   struct tutti_plot *plot = tutti_figure_plot(figure, 460, 460);
   tutti_plot_set(plot, "set size square\nset xrange [0:1]\nset yrange [0:1]");
-  tutti_plot_text(plot, "xlabel", facts->classes ? "how sure it is" : "quantile of the prediction");
-  tutti_plot_text(plot, "ylabel", facts->classes ? "how often it is right" : "share of rows below it");
-  char band[64];
-  (void)snprintf(band, sizeof band, "1:($1-2*$%zu):($1+2*$%zu)", count + 1, count + 1);
-  tutti_plot_series(plot, 0, band, "filledcurves", TUTTI_INK_FAINT, "what chance would do");
+  tutti_plot_text(plot, "xlabel", "how sure it is");
+  tutti_plot_text(plot, "ylabel", "how often it is right");
+  tutti_plot_series(plot, 0, "1:($1-2*$6):($1+2*$6)", "filledcurves", TUTTI_INK_FAINT, "what chance would do");
   tutti_plot_function(plot, "x", "lines dt 2 lw 1", TUTTI_INK_TEXT, "as it should be");
   tutti_plot_series(plot, 0, "1:2", "linespoints pt 6 ps 0.5 lw 1.6", calibrated ? 1 : 0,
-                    calibrated ? "before calibration" : "found");
+                    calibrated ? "before" : "found");
   if (calibrated)
-    tutti_plot_series(plot, 1, "1:2", "linespoints pt 6 ps 0.5 lw 2", 0, "after");
+    tutti_plot_series(plot, 1, "1:2", "linespoints pt 6 ps 0.5 lw 2", 0, "calibrated");
   return TUTTI_OK;
 }
 
 /* --- coverage ----------------------------------------------------------------------------------------------------- */
 
+static const int coverage_percent[] = {50, 80, 90, 95};
+static double coverage_level(size_t index) { return coverage_percent[index] / 100.0; }
+
+static double inside_interval(const json_t *part, bool calibrated, size_t index) {
+  char name[32];
+  (void)snprintf(name, sizeof name, "coverage-%d", coverage_percent[index]);
+  return tutti_report_metric(json_object_get(part, calibrated ? "calibrated" : "metrics"), name);
+}
+
+static const struct report_levels intervals = {.level_name = "promised",
+                                               .share_name = "found",
+                                               .error_name = "standard error of what is promised",
+                                               .x = "promised",
+                                               .y = "share of rows inside",
+                                               .diagonal = "as promised",
+                                               .ranges = "set xrange [0.4:1]\nset yrange [*<0.4:1.02]",
+                                               .count = sizeof coverage_percent / sizeof *coverage_percent,
+                                               .level = coverage_level,
+                                               .share = inside_interval};
+
 static enum tutti_status draw_coverage(const struct report_facts *facts, struct report_figure *figure) {
-  static const char *const names[] = {"coverage-50", "coverage-80", "coverage-90", "coverage-95"};
-  static const double levels[] = {0.5, 0.8, 0.9, 0.95};
-  const json_t *split = facts->rows.split ? tutti_report_split(facts, facts->rows.split) : NULL;
-  const json_t *after = json_object_get(split, "calibrated"), *metrics = json_object_get(split, "metrics");
-  if (facts->classes)
-    return tutti_figure_skip(figure);
-  if (!split || !isfinite(tutti_report_metric(metrics, names[0])))
-    return tutti_figure_missing(figure, split ? no_variance : no_ensemble);
-  struct tutti_table *table =
-      tutti_figure_table(figure, "promised", "found", "found, calibrated", "standard error of what is promised", NULL);
-  for (size_t i = 0; i < 4; i++) {
-    tutti_table_put(table, levels[i]);
-    tutti_table_put(table, tutti_report_metric(metrics, names[i]));
-    tutti_table_put(table, after ? tutti_report_metric(after, names[i]) : (double)NAN);
-    tutti_table_put(table, sqrt(levels[i] * (1 - levels[i]) / (double)(facts->rows.rows * facts->rows.outputs)));
-  }
-  struct tutti_plot *plot = tutti_figure_plot(figure, 460, 460);
-  tutti_plot_set(plot, "set size square\nset xrange [0.4:1]\nset yrange [*<0.4:1.02]");
-  tutti_plot_text(plot, "xlabel", "promised");
-  tutti_plot_text(plot, "ylabel", "share of rows inside");
-  tutti_plot_series(plot, 0, "1:($1-2*$4):($1+2*$4)", "filledcurves", TUTTI_INK_FAINT, "what chance would do");
-  tutti_plot_function(plot, "x", "lines dt 2 lw 1", TUTTI_INK_TEXT, "as promised");
-  tutti_plot_series(plot, 0, "1:2", "linespoints pt 6 ps 0.6 lw 1.6", after ? 1 : 0, after ? "before" : "found");
-  if (after)
-    tutti_plot_series(plot, 0, "1:3", "linespoints pt 6 ps 0.6 lw 2", 0, "calibrated");
-  return TUTTI_OK;
+  return facts->classes ? tutti_figure_skip(figure) : tutti_report_draw_levels(facts, figure, &intervals);
 }
 
 /* --- risk over coverage ------------------------------------------------------------------------------------------- */

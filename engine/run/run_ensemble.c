@@ -212,7 +212,7 @@ static enum tutti_status evaluate_outside(tutti_context *context, struct tutti_r
   return status;
 }
 
-/* Of several targets, the metrics of each alone: [{"target": its column, "metrics"}, ...]; NULL if there is one. */
+/* Of several targets, what is of each alone: [{"target": its column, "metrics", "tables"}, ...]; NULL of one target. */
 static enum tutti_status targets_of(tutti_context *context, const struct tutti_experiment *experiment,
                                     const struct tutti_pool *pool, const tutti_ensemble *ensemble,
                                     const struct tutti_evaluation_options *options, json_t **targets) {
@@ -223,10 +223,12 @@ static enum tutti_status targets_of(tutti_context *context, const struct tutti_e
   for (size_t o = 0; o < pool->outputs; o++) {
     tutti_evaluation *evaluation;
     json_t *metrics = json_array();
-    json_array_append_new(
-        *targets, json_pack("{s:s, s:o}", "target", tutti_dataset_target(experiment->dataset, o), "metrics", metrics));
+    json_t *target =
+        json_pack("{s:s, s:o}", "target", tutti_dataset_target(experiment->dataset, o), "metrics", metrics);
+    json_array_append_new(*targets, target);
     TUTTI_TRY(context, tutti_evaluate_target(context, pool, ensemble, options, o, &evaluation));
     add_metrics(metrics, evaluation);
+    json_object_set_new(target, "tables", tables_of(experiment, evaluation));
     tutti_evaluation_destroy(evaluation);
   }
   return TUTTI_OK;
@@ -259,14 +261,16 @@ static bool is_new(const char *split) {
          strcmp(split, TUTTI_SPLIT_CALIBRATION) != 0;
 }
 
-static enum tutti_status add_calibrated_targets(tutti_context *context, const struct tutti_calibrated *calibrated,
+static enum tutti_status add_calibrated_targets(tutti_context *context, const struct tutti_experiment *experiment,
+                                                const struct tutti_calibrated *calibrated,
                                                 const struct tutti_evaluation_options *options, json_t *targets) {
   for (size_t o = 0; o < json_array_size(targets); o++) {
     tutti_evaluation *evaluation;
-    json_t *metrics = json_array();
-    json_object_set_new(json_array_get(targets, o), "calibrated", metrics);
+    json_t *target = json_array_get(targets, o), *metrics = json_array();
+    json_object_set_new(target, "calibrated", metrics);
     TUTTI_TRY(context, tutti_evaluate_calibrated_target(context, calibrated, options, o, &evaluation));
     add_metrics(metrics, evaluation);
+    json_object_set_new(target, "calibrated_tables", tables_of(experiment, evaluation));
     tutti_evaluation_destroy(evaluation);
   }
   return TUTTI_OK;
@@ -286,7 +290,8 @@ static enum tutti_status add_calibrated(tutti_context *context, const struct tut
   add_metrics(metrics, evaluation);
   (void)json_object_set(last, "calibrated", metrics);
   (void)json_object_set_new(last, "calibrated_tables", tables_of(experiment, evaluation));
-  TUTTI_TRY_OUT(context, add_calibrated_targets(context, &calibrated, options, json_object_get(last, "targets")));
+  TUTTI_TRY_OUT(context,
+                add_calibrated_targets(context, experiment, &calibrated, options, json_object_get(last, "targets")));
 out:
   json_decref(metrics);
   tutti_evaluation_destroy(evaluation);

@@ -110,6 +110,34 @@ for target in range(2):
 PY
 expect_in two.html "At the top are the rows on which the members disagree"
 expect_not_in two.html "unlike the training data"
+# What quantiles and intervals hold of each target: on the mean over the targets as of both together, the coverage that its metrics
+# have; a picture for each.
+what="the levels of each target"
+checks=$((checks + 1))
+python3 - two/summary.json two.html <<'PY' || complain "other levels"
+import csv, json, math, re, sys
+split = next(split for split in json.load(open(sys.argv[1]))["evaluation"] if split["split"] == "test")
+names = [target["target"] for target in split["targets"]]
+assert len(names) == 2
+rows = {name: list(csv.DictReader(open(f"csv/two-{name}.csv", newline=""))) for name in ("reliability", "coverage")}
+assert len(rows["reliability"]) == 19 and len(rows["coverage"]) == 4
+for end, tables, metrics in ("", "tables", "metrics"), (", calibrated", "calibrated_tables", "calibrated"):
+    shares = [[float(row[name + end]) for name in names] for row in rows["reliability"]]
+    together = [row["below"] for row in split[tables]["reliability"]]
+    assert all(abs(sum(two) / 2 - both) < 1e-9 for two, both in zip(shares, together))
+    assert any(one != other for one, other in shares)
+    for row in rows["coverage"]:
+        for target in split["targets"]:
+            name = "coverage-%d" % round(100 * float(row["promised"]))
+            value = next(metric["value"] for metric in target[metrics] if metric["name"] == name)
+            assert abs(float(row[target["target"] + end]) - value) < 1e-9
+for row in rows["reliability"]:  # of the rows of a target, not of all numbers
+    level = float(row["level"])
+    assert abs(float(row["standard error of what is said"]) - math.sqrt(level * (1 - level) / split["rows"])) < 1e-9
+page = open(sys.argv[2], encoding="utf-8").read()
+for figure in "reliability", "coverage":
+    assert re.search(f'<figure id="{figure}".*?</figure>', page, re.S).group(0).count('role="img"') == 2
+PY
 # The words at its head say of each target how far off it is, and of many that there are more.
 what="the words of the report"
 words=$(python3 - two/summary.json <<'PY'
@@ -141,6 +169,7 @@ tutti report many --to many.html
 expect_code 0
 expect_in many.html "<b>12 numbers</b> were to be predicted: <b>t1</b>" "<b>t5</b>, and 7 more, from" " in t5, and 7 more (roots"
 expect_not_in many.html "<b>t6</b>"
+expect_in many.html "Of all 12 targets together, as if they were independent; up to 6 are shown each alone."
 
 # A single target has no table of its own, nor have classes.
 regression_recipe | sed 's/^budget = .*/budget = 2/; s/^size = .*/size = 1/' >one.ini
