@@ -51,11 +51,11 @@ static void add_cell(struct tutti_text *out, const struct tutti_table_cell *cell
 static void add_long(struct tutti_text *out, const char *head, const char *text, size_t columns) {
   if (!text || !*text)
     return;
-  tutti_text_add(out, "<tr class=\"l\"><td colspan=\"%zu\">", columns);
+  tutti_text_add(out, "<tr class=\"l\"><td colspan=\"%zu\"><div>", columns);
   tutti_xml_add(out, head);
   tutti_text_add(out, ": ");
   tutti_xml_add(out, text);
-  tutti_text_add(out, "</td></tr>\n");
+  tutti_text_add(out, "</div></td></tr>\n");
 }
 
 /* Each row as a table of its own: its first text, and a line for each number that is known. */
@@ -163,6 +163,8 @@ static void add_paragraph(struct tutti_text *out, const char *class, const char 
   tutti_text_add(out, "</p>\n");
 }
 
+enum { SMALL_PICTURE = 480 }; /* whose texts can still be read on a telephone, where it has all room that there is */
+
 static enum tutti_status add_content(tutti_context *context, struct tutti_text *out, const struct report_figure *figure,
                                      const char *run, bool without) {
   bool drawn = false;
@@ -173,7 +175,8 @@ static enum tutti_status add_content(tutti_context *context, struct tutti_text *
   tutti_text_add(out, "<div class=\"charts\">");
   for (size_t i = 0; i < figure->plot_count; i++)
     if (figure->svg[i]) {
-      tutti_text_add(out, "<div role=\"img\" aria-label=\"");
+      tutti_text_add(out, "<div%s role=\"img\" aria-label=\"",
+                     figure->plots[i].width <= SMALL_PICTURE ? " class=\"small\"" : "");
       tutti_xml_add(out, figure->plots[i].name);
       tutti_text_add(out, "\">%s</div>\n", figure->svg[i]);
       drawn = true;

@@ -43,20 +43,22 @@ print(len(set(zlib.decompress(packed))))
 PY
 }
 # expect_layout PAGE WIDTH FIGURE...: laid out that wide, nothing is out of place, and these figures have pictures; a figure with a
-# colon at its end has a table alone.
+# colon at its end has a table alone. The page is in a frame: a window of Chromium is never narrower than 500.
 expect_layout() {
   local page=$1 width=$2 figure
-  python3 - "$page" "$TUTTI_TEST_SRCDIR/tests/cli/report.js" >measured.html <<'PY'
-import re, sys
-page, script = (open(path, encoding="utf-8").read() for path in sys.argv[1:])
+  python3 - "$page" "$TUTTI_TEST_SRCDIR/tests/cli/report.js" "$width" >measured.html <<'PY'
+import html, re, sys
+page, script = (open(path, encoding="utf-8").read() for path in sys.argv[1:3])
 page = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page)
-print(page.replace("</body>", "<script>" + script + "</script></body>"))
+page = page.replace("</body>", "<script>" + script + "</script></body>")
+print(f'<!DOCTYPE html><body><iframe style="border:0;width:{sys.argv[3]}px;height:1000px" srcdoc="{html.escape(page)}"></iframe>\n</body>')
 PY
-  browse measured.html --window-size="$width,1000" --dump-dom
-  sed -n 's/^<pre id="measured">//; /^figure /p; /^wrong: /p' out >found
+  browse measured.html --window-size="$((width + 100)),1000" --dump-dom
+  sed -n 's/^<pre id="measured">//; /^width /p; /^figure /p; /^wrong: /p' out >found
   grep '^wrong: ' found >out
   what="$page, $width wide"
   expect_empty out
+  expect_in found "width $width"
   for figure in "${@:3}"; do
     checks=$((checks + 1))
     case $figure in

@@ -1,9 +1,10 @@
 // report.js: put at the end of a copy of a report, whose policy is taken out, it measures the page as the browser lays it out, and
-// leaves what it found in <pre id="measured">, one thing a line: "figure NAME PICTURES TABLES" for each figure, and "wrong: ..." for
+// leaves what it found in <pre id="measured"> of the outermost page, one thing a line: "width N", the width that it was laid out in,
+// "figure NAME PICTURES TABLES" for each figure, and "wrong: ..." for
 // a page that is wider than its window, a text outside of its picture, numbers of an axis that touch or are the same, and stacks of
-// numbers that are too wide.
+// numbers, sentences and small pictures that are too wide.
 window.addEventListener("load", () => {
-  const found = [];
+  const found = [`width ${window.innerWidth}`];
   const names = (texts) => texts.map((text) => text.textContent.trim()).join(", ");
   const inside = (one, other) =>
     one.left >= other.left - 2 && one.right <= other.right + 2 && one.top >= other.top - 2 && one.bottom <= other.bottom + 2;
@@ -35,9 +36,19 @@ window.addEventListener("load", () => {
   }
   for (const stacks of document.querySelectorAll(".stacks, .stacks table"))
     if (stacks.scrollWidth > stacks.clientWidth + 1) found.push(`wrong: numbers are wider than their place: ${names([stacks])}`);
+  // Sentences below rows, and small pictures, are seen without scrolling sideways.
+  const seen = (place, box) => !box.width || box.right <= place.getBoundingClientRect().right + 1;
+  for (const text of document.querySelectorAll(".scroll .l td")) {
+    const range = document.createRange();
+    range.selectNodeContents(text);
+    const hidden = [...range.getClientRects()].some((box) => !seen(text.closest(".scroll"), box));
+    if (hidden) found.push(`wrong: a text is wider than its place: ${names([text])}`);
+  }
+  for (const place of document.querySelectorAll(".charts>.small"))
+    if (place.scrollWidth > place.clientWidth + 1) found.push(`wrong: a small picture is wider than its place: ${place.ariaLabel}`);
   if (document.documentElement.scrollWidth > window.innerWidth + 1) found.push("wrong: the page is wider than its window");
   const measured = document.createElement("pre");
   measured.id = "measured";
   measured.textContent = found.join("\n") + "\n";
-  document.body.append(measured);
+  top.document.body.append(measured);
 });
