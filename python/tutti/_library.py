@@ -8,6 +8,8 @@ import warnings
 from ctypes import POINTER, Structure, c_bool, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint8, c_uint32, c_uint64, c_void_p
 from ctypes import byref, sizeof
 
+import numpy  # noqa: F401 - loads its own OpenBLAS, before Tutti's is
+
 
 class Error(Exception):
     """What the library says is wrong. `status` is its kind, as in "corrupt"; `trace` the places that it passed."""
@@ -129,7 +131,24 @@ def _candidates():
     return [path for path in beside if os.path.exists(path)] + ([found] if found else [])
 
 
+def _load_openblas():
+    """Load the OpenBLAS of Tutti's plugins with one thread, as the program does: each thread takes its memory when the
+    library is loaded, and waits for ever where `ulimit -v` or `-d` leaves none. NumPy keeps its threads, and the
+    environment is as before."""
+    name = "OPENBLAS_NUM_THREADS"
+    if name in os.environ:
+        return
+    os.environ[name] = "1"
+    try:
+        ctypes.CDLL("libopenblas.so.0")
+    except OSError:
+        pass  # who needs it says so
+    finally:
+        del os.environ[name]
+
+
 def _load():
+    _load_openblas()
     candidates = _candidates()
     if not candidates:
         raise ImportError(

@@ -9,6 +9,8 @@ import os
 import pickle
 import shutil
 import struct
+import subprocess
+import sys
 import threading
 import unittest
 import warnings
@@ -47,6 +49,23 @@ def images():
         magic, rows, height, width = struct.unpack(">IIII", file.read(16))
         assert magic == 0x803
         return numpy.frombuffer(file.read(), dtype=numpy.uint8).reshape(rows, height, width)
+
+
+class Threads(unittest.TestCase):
+    def test_openblas_has_one(self):
+        """A Gaussian process needs OpenBLAS, whose threads would each take memory; NumPy's stay, and the environment does."""
+        code = """
+import os, numpy
+before = len(os.listdir("/proc/self/task"))
+import tutti
+assert "OPENBLAS_NUM_THREADS" not in os.environ
+model = tutti.Model("process")
+model.predict({"x1": [0.5], "x2": [0.25], "group": ["a"]})
+print(len(os.listdir("/proc/self/task")) - before)
+"""
+        environment = {key: value for key, value in os.environ.items() if key != "OPENBLAS_NUM_THREADS"}
+        done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+        self.assertEqual((done.stdout, done.stderr), ("0\n", ""))
 
 
 class Predictions(unittest.TestCase):

@@ -36,7 +36,24 @@ epochs = 2
 plugin = forward
 size = 2
 INI
-for recipe in small classes two nomu stripes; do
+cat >process.ini <<'INI'
+[run]
+name = process
+budget = 2
+[data]
+plugin = csv
+path = table.csv
+target = y
+ignore = kind
+[backend]
+plugin = gp
+[builder]
+plugin = nes-rs
+[selector]
+plugin = forward
+size = 1
+INI
+for recipe in small classes two nomu stripes process; do
   tutti run "$recipe.ini" --out "$recipe"
   expect_code 0
   tutti predict "$recipe" "$([ $recipe = stripes ] && echo images.idx || echo table.csv)" --json
