@@ -62,7 +62,9 @@ enum tutti_status tutti_error_prefix(tutti_context *context, enum tutti_status s
   return status;
 }
 
-const char *tutti_error_message(const tutti_context *context) { return context->message; }
+const char *tutti_error_message(const tutti_context *context) {
+  return context ? context->message : "there is no memory for a context";
+}
 
 const char *tutti_error_trace_text(const tutti_context *context) { return context->trace; }
 

@@ -27,7 +27,8 @@ TUTTI_API enum tutti_status tutti_error_trace(tutti_context *context, enum tutti
 /* Put text in front of the current message, as in "trial 12: "; returns `status`. */
 TUTTI_API enum tutti_status tutti_error_prefix(tutti_context *context, enum tutti_status status, const char *format,
                                                ...) TUTTI_PRINTF(3, 4);
-/* The current message, "" if there is none; borrowed until the next error. */
+/* The current message, "" if there is none; borrowed until the next error. Of NULL it says what tutti_context_create
+   failed of: there is no memory. */
 TUTTI_API const char *tutti_error_message(const tutti_context *context);
 /* The places that the error passed, one a line, innermost first; borrowed until the next error. */
 TUTTI_API const char *tutti_error_trace_text(const tutti_context *context);

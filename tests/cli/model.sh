@@ -61,7 +61,10 @@ for recipe in small classes two nomu stripes process; do
   cp out "$recipe.json"
 done
 
-# A row by position, from C.
+# A row by position, from C. The function is that of the page, which promises that it is short.
+sed -n '/^static bool ask/,/^}/p' "$TUTTI_TEST_SRCDIR/docs/examples/predict.c" >ask.c
+sed -n '/^static bool ask/,/^}/p' "$TUTTI_TEST_SRCDIR/docs/other-languages.md" | cmp - ask.c || complain "another function on the page"
+[ "$(wc -l <ask.c)" -le 15 ] || complain "expected 15 lines"
 example=$TUTTI_TEST_BUILDDIR/docs/examples/predict
 printf 'x1,x2,group\n-0.5,0.25,a\n' >row.csv
 regression_recipe | sed 's/^ignore = .*/ignore = kind group/; s/^name = .*/name = numbers/' >numbers.ini

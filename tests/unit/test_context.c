@@ -41,6 +41,7 @@ static void test_error_passes_through_with_its_trace(void **state) {
   (void)state;
   bool cleaned = false;
   assert_string_equal(tutti_error_message(context), "");
+  assert_non_null(strstr(tutti_error_message(NULL), "no memory")); /* callers need not ask whether there is one */
   assert_int_equal(outermost(&cleaned), TUTTI_ERROR_IO);
   assert_true(cleaned);
   assert_int_equal(tutti_error_status(context), TUTTI_ERROR_IO);
