@@ -513,6 +513,7 @@ EXTRA_DIST += %D%/cli/recompute.py
 EXTRA_DIST += %D%/cli/recompute_rows.py
 cli_tests += %D%/cli/reference.sh
 cli_tests += %D%/cli/run.sh
+cli_tests += %D%/cli/scripts.sh
 cli_tests += %D%/cli/shift.sh
 cli_tests += %D%/cli/simulated.sh
 cli_tests += %D%/cli/smbo.sh

@@ -8,16 +8,20 @@ share and the ask, as if observations joined for nothing."""
 import argparse
 import os
 import subprocess
+import sys
 import tempfile
 import time
 import warnings
 
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ[name] = "1"
-import numpy as np
-from scipy.stats import norm
-from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
+try:
+    import numpy as np
+    from scipy.stats import norm
+    from sklearn.gaussian_process import GaussianProcessRegressor
+    from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
+except ModuleNotFoundError as error:
+    sys.exit(f"{__doc__}\n\n{error}: install NumPy, SciPy and scikit-learn (pip install numpy scipy scikit-learn)")
 from record import record
 
 warnings.filterwarnings("ignore")

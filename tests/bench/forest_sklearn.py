@@ -6,13 +6,17 @@ choice of seven), and of 60 columns (four reals, five choices of 8 or 12). Print
 import argparse
 import os
 import subprocess
+import sys
 import tempfile
 import time
 
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ[name] = "1"
-import numpy as np
-from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
+try:
+    import numpy as np
+    from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
+except ModuleNotFoundError as error:
+    sys.exit(f"{__doc__}\n\n{error}: install NumPy and scikit-learn (pip install numpy scikit-learn)")
 from record import record
 
 

@@ -7,12 +7,16 @@ import json
 import os
 import pathlib
 import subprocess
+import sys
 import time
 
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ[name] = "1"
-import numpy as np
-import ot
+try:
+    import numpy as np
+    import ot
+except ModuleNotFoundError as error:
+    sys.exit(f"{__doc__}\n\n{error}: install NumPy and POT (pip install numpy pot)")
 from record import record
 
 WEIGHTS = (0.1, 0.25, 0.61, 1.5)

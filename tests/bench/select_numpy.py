@@ -5,12 +5,16 @@ are the same, and the losses' smallest margin in float64 when they are not."""
 import argparse
 import os
 import subprocess
+import sys
 import tempfile
 import time
 
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ[name] = "1"
-import numpy as np
+try:
+    import numpy as np
+except ModuleNotFoundError as error:
+    sys.exit(f"{__doc__}\n\n{error}: install NumPy (pip install numpy)")
 from record import record
 
 

@@ -15,13 +15,17 @@ seed. The same within noise: t as a Student variable, beyond +-3 in one case of 
 import argparse
 import os
 import subprocess
+import sys
 import tempfile
 
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ[name] = "1"
-import numpy as np
-from scipy.stats import spearmanr
-from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
+try:
+    import numpy as np
+    from scipy.stats import spearmanr
+    from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
+except ModuleNotFoundError as error:
+    sys.exit(f"{__doc__}\n\n{error}: install NumPy, SciPy and scikit-learn (pip install numpy scipy scikit-learn)")
 
 METRICS = ("rmse", "corr", "nll", "z", "sigma")
 # Label, splitter, scikit-learn's other settings and the same in our words.

@@ -80,6 +80,8 @@ def table(step, found, dimensions, functions, methods, seeds):
 
 
 def main():
+    if len(sys.argv) != 7:
+        sys.exit(__doc__)
     out, dimensions, seeds = pathlib.Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
     functions, methods = sys.argv[4].split(), sys.argv[5].split()
     found = ({}, {})

@@ -84,6 +84,8 @@ def keep(directory, cells):
 
 
 def main():
+    if len(sys.argv) != 2 or not os.path.isdir(sys.argv[1]):
+        sys.exit(__doc__)
     directory = sys.argv[1]
     lines = [f"1d-{f}" for f in AUC]
     planes = sorted({n.rsplit("2d-", 1)[0] + "2d" for n in os.listdir(directory) if n.startswith("2d-")})
