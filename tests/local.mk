@@ -93,20 +93,32 @@ emulated_headers = $(wildcard $(cuda_shared)) $(top_srcdir)/%D%/cuda/cuda_runtim
 	@$(MKDIR_P) $(@D)
 	@echo "  CXX      $@"
 	@$(compile_emulated) -c -o $@ $(top_srcdir)/%D%/cuda/faulty.cu
-unit_tests += %D%/unit/test_cuda %D%/unit/test_cuda_stream %D%/unit/test_cuda_precision %D%/unit/test_emulation
-%C%_unit_test_cuda_precision_SOURCES = %D%/unit/test_cuda_precision.c %D%/unit/cuda_sides.c %D%/unit/cuda_sides.h
-EXTRA_%C%_unit_test_cuda_precision_DEPENDENCIES = %D%/cuda/backend-cuda.la
-%C%_unit_test_cuda_SOURCES = %D%/unit/test_cuda.c %D%/unit/cuda_sides.c %D%/unit/cuda_sides.h
-%C%_unit_test_cuda_stream_SOURCES = %D%/unit/test_cuda_stream.c %D%/unit/cuda_sides.c %D%/unit/cuda_sides.h
+check_LIBRARIES += libcudasides.a
+libcudasides_a_SOURCES = %D%/unit/cuda_coming.c %D%/unit/cuda_coming.h %D%/unit/cuda_images.c %D%/unit/cuda_images.h
+libcudasides_a_SOURCES += %D%/unit/cuda_sides.c %D%/unit/cuda_sides.h %D%/unit/cuda_tables.c %D%/unit/cuda_tables.h
+unit_tests += %D%/unit/test_cuda
+%C%_unit_test_cuda_LDADD = libcudasides.a $(LDADD)
 EXTRA_%C%_unit_test_cuda_DEPENDENCIES = %D%/cuda/backend-cuda.la
-EXTRA_%C%_unit_test_cuda_stream_DEPENDENCIES = %D%/cuda/backend-cuda.la
 unit_tests += %D%/unit/test_cuda_golden
-%C%_unit_test_cuda_golden_SOURCES = %D%/unit/test_cuda_golden.c %D%/unit/cuda_sides.c %D%/unit/cuda_sides.h
-%C%_unit_test_cuda_golden_SOURCES += %D%/unit/golden_training.c %D%/unit/golden_training.h
+%C%_unit_test_cuda_golden_SOURCES = %D%/unit/test_cuda_golden.c %D%/unit/golden_training.c %D%/unit/golden_training.h
+%C%_unit_test_cuda_golden_LDADD = libcudasides.a $(LDADD)
 EXTRA_%C%_unit_test_cuda_golden_DEPENDENCIES = %D%/cuda/backend-cuda.la
+unit_tests += %D%/unit/test_cuda_memory
+%C%_unit_test_cuda_memory_LDADD = libcudasides.a $(LDADD)
+EXTRA_%C%_unit_test_cuda_memory_DEPENDENCIES = %D%/cuda/backend-cuda.la
+unit_tests += %D%/unit/test_cuda_pool
+%C%_unit_test_cuda_pool_LDADD = libcudasides.a $(LDADD)
+EXTRA_%C%_unit_test_cuda_pool_DEPENDENCIES = %D%/cuda/backend-cuda.la
+unit_tests += %D%/unit/test_cuda_precision
+%C%_unit_test_cuda_precision_LDADD = libcudasides.a $(LDADD)
+EXTRA_%C%_unit_test_cuda_precision_DEPENDENCIES = %D%/cuda/backend-cuda.la
+unit_tests += %D%/unit/test_cuda_stream
+%C%_unit_test_cuda_stream_LDADD = libcudasides.a $(LDADD)
+EXTRA_%C%_unit_test_cuda_stream_DEPENDENCIES = %D%/cuda/backend-cuda.la
 unit_tests += %D%/unit/test_cuda_fault
-%C%_unit_test_cuda_fault_SOURCES = %D%/unit/test_cuda_fault.c %D%/unit/cuda_sides.c %D%/unit/cuda_sides.h
+%C%_unit_test_cuda_fault_LDADD = libcudasides.a $(LDADD)
 EXTRA_%C%_unit_test_cuda_fault_DEPENDENCIES = %D%/cuda/backend-cuda.la
+unit_tests += %D%/unit/test_emulation
 # The emulation itself, with kernels that are wrong.
 %C%_unit_test_emulation_SOURCES = %D%/unit/test_emulation.c %D%/cuda/faulty.h %D%/cuda/races_without.c
 %C%_unit_test_emulation_CPPFLAGS = $(AM_CPPFLAGS)
@@ -122,7 +134,7 @@ unit_tests += %D%/unit/test_races %D%/unit/test_cuda_races
 %C%_unit_test_races_SOURCES = %D%/unit/test_races.c %D%/cuda/faulty.h %D%/cuda/races.c
 %C%_unit_test_races_CPPFLAGS = $(AM_CPPFLAGS)
 %C%_unit_test_races_LDADD = %D%/cuda/races/faulty.lo %D%/cuda/libdevice.la $(LDADD) -lm -lpthread -ldl
-%C%_unit_test_cuda_races_SOURCES = %D%/unit/test_cuda_races.c %D%/unit/cuda_sides.c %D%/unit/cuda_sides.h
+%C%_unit_test_cuda_races_LDADD = libcudasides.a $(LDADD)
 EXTRA_%C%_unit_test_cuda_races_DEPENDENCIES = %D%/cuda/races/backend-cuda.la
 endif
 endif

@@ -23,7 +23,7 @@ doctor() { "$build/tutti" doctor; }
 
 tests() {
   local failed=0
-  for test in test_cuda test_cuda_golden test_cuda_stream test_cuda_precision; do
+  for test in test_cuda test_cuda_golden test_cuda_pool test_cuda_stream test_cuda_precision; do
     timeout 300 "$build/tests/unit/$test" || failed=1
   done
   return $failed

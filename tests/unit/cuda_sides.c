@@ -9,7 +9,6 @@
 
 #include <cmocka.h>
 
-#include "backends/cpu/cpu_impl.h"
 #include "cuda_sides.h"
 
 tutti_context *context;
@@ -141,156 +140,104 @@ void must_fail(enum tutti_status status, const char *text) {
     fail_msg("\"%s\" lacks \"%s\"", tutti_error_message(context), text);
 }
 
-void count_end(void *ends, size_t index) { ((unsigned *)ends)[index]++; }
+/* --- trainings --- */
 
-/* --- a queue --- */
-
-void coming_add(struct coming *coming, struct tutti_job job) {
-  size_t i = coming->count++;
-  struct cpu_config *own = malloc(sizeof *own);
-  assert_in_range(i, 0, COMING_MOST - 1);
-  memcpy(own, job.config, sizeof *own);
-  coming->jobs[i] = job;
-  coming->jobs[i].config = own;
-  coming->jobs[i].progress_argument = &coming->sides[i];
-  coming->outcomes[i].size = sizeof coming->outcomes[i];
+struct tutti_job side_job(struct side *side, const tutti_network *network, uint64_t seed) {
+  return (struct tutti_job){.size = sizeof(struct tutti_job),
+                            .run_seed = 7,
+                            .seed = seed,
+                            .task = &task,
+                            .network = network,
+                            .config = tutti_config_values(side->config),
+                            .train = train,
+                            .validation = validation,
+                            .progress = watch,
+                            .progress_argument = side};
 }
 
-static bool next_coming(void *argument, const struct tutti_job **job, struct tutti_outcome **outcome, size_t *number) {
-  struct coming *coming = argument;
-  if (coming->given == coming->count || coming->given == 3 + coming->done)
-    return false;
-  coming->refilled += coming->done > 0 && coming->training > 0;
-  *number = coming->given++;
-  *job = &coming->jobs[*number];
-  *outcome = &coming->outcomes[*number];
-  coming->training++;
-  coming->most = coming->training > coming->most ? coming->training : coming->most;
-  return true;
+struct tutti_outcome side_train(struct side *side, struct tutti_job job) {
+  struct tutti_outcome outcome = {.size = sizeof outcome};
+  side->epochs = 0;
+  job.config = tutti_config_values(side->config);
+  job.progress_argument = side;
+  OK(tutti_backend_train(context, side->backend, &job, &outcome));
+  return outcome;
 }
 
-/* Others still train, and want answers. */
-static void coming_done(void *argument, size_t number) {
-  struct coming *coming = argument;
-  if (coming->outcomes[number].state == TUTTI_STATE_FINISHED) {
-    enum tutti_status status =
-        tutti_backend_predict(context, cuda.backend, &coming->jobs[number], coming->outcomes[number].weights,
-                              validation, coming->predictions[number]);
-    if (coming->loses)
-      tutti_error_clear(context);
-    else
-      OK(status);
-  }
-  coming->training--;
-  coming->done++;
-  if (coming->each)
-    coming->each(coming, number);
+/* --- beside backend cpu --- */
+
+/* The rows of a split, whose inputs are changed by `change` of them. */
+static tutti_split *changed_rows(const tutti_split *split, double change, uint64_t index) {
+  const struct tutti_shape shape = tutti_split_input(split);
+  const size_t rows = tutti_split_rows(split);
+  const size_t count = rows * (size_t)shape.height * (size_t)shape.width * (size_t)shape.channels;
+  const float *from = tutti_split_inputs(split);
+  float *inputs = calloc(count, sizeof *inputs);
+  struct tutti_random random;
+  tutti_split *made;
+  tutti_random_init(&random, 6, "changed rows", index);
+  for (size_t i = 0; i < count; i++)
+    inputs[i] = from[i] * (float)(1 + change * tutti_random_normal(&random));
+  OK(tutti_split_create(context, tutti_split_name(split), rows, shape, tutti_split_outputs(split), inputs,
+                        tutti_split_targets(split), tutti_split_labels(split), &made));
+  free(inputs);
+  return made;
 }
 
-enum tutti_status coming_train(struct coming *coming) {
-  const struct tutti_job_queue queue = {sizeof queue, coming, next_coming, coming_done};
-  coming->numbers = tutti_split_rows(validation) * tutti_predictions_width(task.kind, task.outputs);
-  assert_in_range(coming->numbers, 1, COMING_NUMBERS);
-  return tutti_backend_train_queue(context, cuda.backend, &queue);
-}
-
-void coming_require_alone(struct coming *coming) {
-  float alone[COMING_NUMBERS];
-  for (size_t i = 0; i < coming->count; i++) {
-    struct tutti_outcome outcome = {.size = sizeof outcome};
-    coming->sides[i].epochs = 0;
-    if (coming->outcomes[i].state != TUTTI_STATE_FINISHED)
-      fail_msg("job %zu: %s", i, coming->outcomes[i].failure);
-    OK(tutti_backend_train(context, cuda.backend, &coming->jobs[i], &outcome));
-    assert_true(same_weights(outcome.weights, coming->outcomes[i].weights));
-    OK(tutti_backend_predict(context, cuda.backend, &coming->jobs[i], outcome.weights, validation, alone));
-    assert_memory_equal(alone, coming->predictions[i], coming->numbers * sizeof *alone);
+void twins_apart(struct tutti_job job, double change, double (*apart)[2]) {
+  enum { TWINS = 4 };
+  memset(apart, 0, SIDE_EPOCHS * sizeof *apart);
+  for (uint64_t t = 0; t < TWINS; t++) {
+    tutti_split *rows = changed_rows(job.train, change, t);
+    struct tutti_job other = job;
+    double most[2] = {0, 0};
+    other.train = rows;
+    struct tutti_outcome outcome = side_train(&twin, other);
+    for (size_t e = 0; e < cpu.epochs; e++)
+      for (size_t k = 0; k < 2; k++) {
+        if (e < twin.epochs)
+          most[k] = fmax(most[k], fabs(twin.losses[e][k] - cpu.losses[e][k]));
+        apart[e][k] = fmax(apart[e][k], most[k]);
+      }
     tutti_tensors_destroy(outcome.weights);
+    tutti_split_destroy(rows);
   }
 }
 
-void coming_release(struct coming *coming) {
-  for (size_t i = 0; i < coming->count; i++) {
-    tutti_tensors_destroy(coming->outcomes[i].weights);
-    tutti_network_destroy((tutti_network *)(uintptr_t)coming->jobs[i].network);
-    free((void *)(uintptr_t)coming->jobs[i].config);
+size_t sensitive;
+
+static void twins_print(const char *what, const double (*apart)[2]) {
+  double most = 0;
+  for (size_t e = 0; e < cpu.epochs; e++)
+    for (size_t k = 0; k < 2; k++)
+      most = fmax(most, fabs(cuda.losses[e][k] - cpu.losses[e][k]) / fmax(apart[e][0], apart[e][1]));
+  print_message("sensitive: %s: %.3g times what twins of backend cpu differ by\n", what, most);
+}
+
+struct tutti_outcome compare_sides(const char *what, struct tutti_job job, double most) {
+  static double apart[SIDE_EPOCHS][2];
+  struct tutti_outcome one = side_train(&cpu, job), other = side_train(&cuda, job);
+  if (one.state == TUTTI_STATE_FAILED && strcmp(one.failure, other.failure) == 0)
+    return other;
+  if (one.state != TUTTI_STATE_FINISHED || other.state != TUTTI_STATE_FINISHED)
+    fail_msg("%s: cpu %s, cuda %s", what, one.failure, other.failure);
+  assert_int_equal(cpu.epochs, cuda.epochs);
+  bool close = true;
+  for (size_t e = 0; e < cpu.epochs; e++)
+    for (size_t k = 0; k < 2; k++)
+      close = close && fabs(cuda.losses[e][k] - cpu.losses[e][k]) <= most * fmax(1, fabs(cpu.losses[e][k]));
+  if (!close) {
+    twins_apart(job, 1e-6, apart);
+    sensitive++;
+    if (getenv("TUTTI_TEST_NETWORKS"))
+      twins_print(what, apart);
   }
-  memset(coming, 0, sizeof *coming);
-}
-
-/* --- predictions that find little memory --- */
-
-static struct {
-  const tutti_split *many;
-  float *in_parts;
-  const tutti_tensors *weights;
-  size_t first;                       /* that was done */
-  size_t epochs_before, epochs_after; /* of the one that trains meanwhile */
-} asked;
-
-static void ask_many(struct coming *coming, size_t number) {
-  if (coming->done > 1)
-    return;
-  asked.first = number;
-  OK(tutti_backend_predict(context, cuda.backend, &coming->jobs[number], coming->outcomes[number].weights, asked.many,
-                           asked.in_parts));
-}
-
-void coming_require_parts(struct coming *coming, const char *memory, const tutti_split *many) {
-  const size_t size = tutti_split_rows(many) * tutti_predictions_width(task.kind, task.outputs) * sizeof(float);
-  float *in_parts = calloc(1, size), *at_once = calloc(1, size);
-  asked.many = many;
-  asked.in_parts = in_parts;
-  coming->each = ask_many;
-  emulate("TUTTI_EMULATED_MEMORY", memory);
-  OK(coming_train(coming));
-  emulate("TUTTI_EMULATED_MEMORY", NULL);
-  const struct tutti_job *job = &coming->jobs[asked.first];
-  const tutti_tensors *weights = coming->outcomes[asked.first].weights;
-  OK(tutti_backend_predict(context, cuda.backend, job, weights, many, at_once));
-  assert_memory_equal(in_parts, at_once, size);
-  memset(in_parts, 0, size);
-  emulate("TUTTI_EMULATED_MEMORY", memory);
-  OK(tutti_backend_predict(context, cuda.backend, job, weights, many, in_parts));
-  emulate("TUTTI_EMULATED_MEMORY", NULL);
-  assert_memory_equal(in_parts, at_once, size);
-  free(in_parts);
-  free(at_once);
-}
-
-static void ask_large(struct coming *coming, size_t number) {
-  float out[COMING_NUMBERS];
-  if (number != 0)
-    return;
-  asked.epochs_before = coming->sides[1].epochs;
-  OK(tutti_backend_predict(context, cuda.backend, &coming->jobs[1], asked.weights, validation, out));
-  asked.epochs_after = coming->sides[1].epochs;
-  assert_int_equal(coming->done, 1);
-}
-
-void coming_require_wait(struct coming *coming, const char *memory, const tutti_tensors *weights) {
-  size_t epochs = (size_t)((const struct cpu_config *)coming->jobs[1].config)->epochs;
-  asked.weights = weights;
-  coming->each = ask_large;
-  emulate("TUTTI_EMULATED_MEMORY", memory);
-  OK(coming_train(coming));
-  emulate("TUTTI_EMULATED_MEMORY", NULL);
-  assert_in_range(asked.epochs_before, 0, epochs - 2);
-  assert_in_range(asked.epochs_after, epochs - 1, epochs); /* the last is told with the end */
-  for (size_t i = 0; i < 2; i++)
-    if (coming->outcomes[i].state != TUTTI_STATE_FINISHED)
-      fail_msg("job %zu: %s", i, coming->outcomes[i].failure);
-}
-
-void require_no_memory_to_predict(const struct tutti_job *job, const tutti_tensors *weights) {
-  float out[COMING_NUMBERS];
-  char text[128];
-  emulate("TUTTI_EMULATED_MEMORY", "1");
-  enum tutti_status status = tutti_backend_predict(context, cuda.backend, job, weights, validation, out);
-  emulate("TUTTI_EMULATED_MEMORY", NULL);
-  assert_int_equal(status, TUTTI_ERROR_MEMORY);
-  (void)snprintf(text, sizeof text, "out of memory on the device: predictions of %zu rows at once need ",
-                 tutti_split_rows(validation));
-  must_fail(status, text);
-  must_fail(status, " MiB, and 1 of 1 MiB are free; take backend cpu");
+  for (size_t e = 0; e < cpu.epochs && !close; e++)
+    for (size_t k = 0; k < 2; k++)
+      require_close(what, e, k == 0 ? "training loss" : "validation loss", cpu.losses[e][k], cuda.losses[e][k],
+                    fmax(most, 10 * fmax(apart[e][0], apart[e][1])));
+  assert_int_equal(one.steps, other.steps);
+  assert_int_equal(one.epochs, other.epochs);
+  tutti_tensors_destroy(one.weights);
+  return other;
 }

@@ -50,6 +50,26 @@ void configure(const char *settings);
 /* The progress of a job, whose argument is its side. */
 bool watch(void *side, const struct tutti_epoch *epoch);
 
+/* A job of these splits; its parameters are those that were configured. */
+struct tutti_job side_job(struct side *side, const tutti_network *network, uint64_t seed);
+/* Train it by a side, which watches. */
+struct tutti_outcome side_train(struct side *side, struct tutti_job job);
+/* What a last digit may do to the losses of a job that `cpu` has just trained: how far backend cpu is from itself at
+   most, up to each epoch, when its training rows are changed by `change` of them. [SIDE_EPOCHS][2] */
+void twins_apart(struct tutti_job job, double change, double (*apart)[2]);
+
+/* Train it by both sides: every epoch's losses agree to `most`, or both diverge in one step with the same words.
+   Networks whose losses jump amplify a change of the last bits until nothing agrees any more: these may differ by ten
+   times what backend cpu differs from itself on rows that are changed by 1e-6 of them, and are counted as
+   `sensitive`. What cuda has made, to be released by the caller; no weights where it diverged. */
+struct tutti_outcome compare_sides(const char *what, struct tutti_job job, double most);
+extern size_t sensitive;
+
+/* A space, and what is set of it, up to {NULL, NULL}. */
+struct sides_space {
+  const char *plugin;
+  const char *const (*set)[2];
+};
 tutti_space *open_space(const char *plugin, const char *const (*set)[2]);
 /* A random network of the space. */
 tutti_network *sample(const tutti_space *space, const char *purpose, uint64_t index);
@@ -57,41 +77,5 @@ tutti_network *sample(const tutti_space *space, const char *purpose, uint64_t in
 void require_close(const char *what, size_t epoch, const char *which, double a, double b, double most);
 bool same_weights(const tutti_tensors *one, const tutti_tensors *other);
 void must_fail(enum tutti_status status, const char *text);
-/* A `done` that counts the ends of each job: unsigned [jobs]. */
-void count_end(void *ends, size_t index);
-
-/* --- a queue --- */
-
-enum { COMING_MOST = 16, COMING_NUMBERS = 512 };
-
-/* Jobs of backend cuda that come while others train: three at first, and one more for each that is done. */
-struct coming {
-  struct tutti_job jobs[COMING_MOST];
-  struct tutti_outcome outcomes[COMING_MOST];
-  struct side sides[COMING_MOST]; /* who is told of epochs */
-  float predictions[COMING_MOST][COMING_NUMBERS];
-  size_t count, numbers; /* jobs, and numbers of a prediction of the validation rows */
-  size_t given, done;
-  size_t most, training;                              /* most: that were there at once */
-  size_t refilled;                                    /* times that one was asked for while others trained */
-  void (*each)(struct coming *coming, size_t number); /* when one is done, or NULL */
-  bool loses;                                         /* the device is lost some time: predictions may fail */
-};
-/* Take the job, and its network, with a copy of its parameters. */
-void coming_add(struct coming *coming, struct tutti_job job);
-/* Train them all; each that finishes predicts while others train. */
-enum tutti_status coming_train(struct coming *coming);
-/* Each has the weights and the predictions that it has alone. */
-void coming_require_alone(struct coming *coming);
-void coming_release(struct coming *coming);
-
-/* Train them on a device of so many MiB. The first that is done predicts a split there, while the others train and
-   again when they do not: these predictions have the bits that they have on a device with more memory. */
-void coming_require_parts(struct coming *coming, const char *memory, const tutti_split *many);
-/* Train two of them. When the first is done, which is at once, a network like the second, with these weights, is asked
-   for predictions: they find memory only when the second has come to its last epoch. */
-void coming_require_wait(struct coming *coming, const char *memory, const tutti_tensors *weights);
-/* A job whose predictions of the validation rows find no memory on a device of 1 MiB says so, with need and limit. */
-void require_no_memory_to_predict(const struct tutti_job *job, const tutti_tensors *weights);
 
 #endif

@@ -1,6 +1,5 @@
-/* test_cuda.c - backend cuda on an emulated GPU, beside backend cpu: the same losses, step by step, for random
-   networks of every space of tables; the same bits alone and among others, in every order of the threads; and what
-   goes wrong on a device. */
+/* test_cuda.c - the block engine of backend cuda on an emulated GPU, beside backend cpu: the same losses, step by
+   step, for random networks of every space of tables, and with all that a job may ask for. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,110 +13,38 @@
 #include <tutti/tutti.h>
 
 #include "backends/cpu/cpu_impl.h"
-#include "cuda_sides.h"
+#include "cuda_tables.h"
 #include "tests/watched.h"
 
-enum { FEATURES = 5, ROWS = 45, HELD = 19, OUTPUTS = 2, CLASSES = 3 };
-
-static size_t sensitive; /* networks that amplify these beyond the tolerance */
-/* What all jobs are given beside that. */
+/* What all jobs are given beside their parameters. */
 static const char *const *frozen;
 static const float *box;
 static const double *class_weights;
 
-/* --- the setting --- */
-
-static tutti_split *make_split(const char *name, size_t rows, uint64_t index) {
-  struct tutti_random random;
-  float *inputs = calloc(rows * FEATURES, sizeof *inputs), *targets = calloc(rows * OUTPUTS, sizeof *targets);
-  int32_t *labels = calloc(rows, sizeof *labels);
-  tutti_split *split;
-  bool classes = task.kind == TUTTI_TASK_CLASSIFICATION;
-  tutti_random_init(&random, 5, "rows of test_cuda", index);
-  tutti_random_fill_normal(&random, rows * FEATURES, 0, 1, inputs);
-  for (size_t r = 0; r < rows; r++) {
-    const float *x = inputs + r * FEATURES;
-    targets[r * OUTPUTS] = sinf(2 * x[0]) + 0.2f * (float)tutti_random_normal(&random);
-    targets[r * OUTPUTS + 1] = x[1] * x[2];
-    labels[r] = x[0] > 0.4f ? 2 : x[1] > 0;
-  }
-  OK(tutti_split_create(context, name, rows, task.input, task.outputs, inputs, classes ? NULL : targets,
-                        classes ? labels : NULL, &split));
-  free(inputs), free(targets), free(labels);
-  return split;
-}
-
-static void make_task(enum tutti_op head) {
-  static const struct tutti_attribute nomu[] = {{"pi_sqr", 0.5},    {"pi_exp", 0.5}, {"c_exp", 3}, {"margin", 0.2},
-                                                {"artificial", 13}, {"l_min", 0.5},  {NULL, 0}};
-  bool classes = head == TUTTI_OP_HEAD_SOFTMAX;
-  tutti_split_destroy(train);
-  tutti_split_destroy(validation);
-  task = (struct tutti_task){.size = sizeof task,
-                             .kind = classes ? TUTTI_TASK_CLASSIFICATION : TUTTI_TASK_REGRESSION,
-                             .input = {1, 1, FEATURES},
-                             .outputs = classes ? CLASSES : OUTPUTS,
-                             .train_rows = ROWS,
-                             .head = head,
-                             .head_attributes = head == TUTTI_OP_HEAD_NOMU ? nomu : NULL};
-  train = make_split("train", ROWS, 0);
-  validation = make_split("validation", HELD, 1);
-}
-
-static int begin(void **state) {
-  (void)state;
-  open_sides(make_task, TUTTI_OP_HEAD_GAUSSIAN);
-  return 0;
-}
-
-static int end(void **state) {
-  (void)state;
-  close_sides();
-  return 0;
-}
-
-/* --- trainings --- */
-
 static struct tutti_job job_of(struct side *side, const tutti_network *network, uint64_t seed) {
-  return (struct tutti_job){.size = sizeof(struct tutti_job),
-                            .run_seed = 7,
-                            .seed = seed,
-                            .task = &task,
-                            .network = network,
-                            .config = tutti_config_values(side->config),
-                            .train = train,
-                            .validation = validation,
-                            .progress = watch,
-                            .progress_argument = side,
-                            .frozen = frozen,
-                            .box = box,
-                            .class_weights = class_weights};
+  struct tutti_job job = side_job(side, network, seed);
+  job.frozen = frozen;
+  job.box = box;
+  job.class_weights = class_weights;
+  return job;
 }
 
 static struct tutti_outcome train_side(struct side *side, const tutti_network *network, uint64_t seed) {
-  struct tutti_job job = job_of(side, network, seed);
-  struct cpu_config config = *(const struct cpu_config *)job.config;
-  if (side == &twin)
-    config.learning_rate *= 1 + 3e-7;
-  job.config = &config;
-  struct tutti_outcome outcome = {.size = sizeof outcome};
-  side->epochs = 0;
-  OK(tutti_backend_train(context, side->backend, &job, &outcome));
-  return outcome;
+  return side_train(side, job_of(side, network, seed));
 }
 
-enum { FIRST_EPOCHS = 5, NUMBERS = HELD * (2 * OUTPUTS + CLASSES) };
+enum { NUMBERS = TABLES_HELD * (2 * TABLES_OUTPUTS + TABLES_CLASSES) };
 
 /* Predict, with what is the network's own behind the predictions if it tells; the number of both. */
 static size_t predict_side(const struct side *side, const struct tutti_job *job, const tutti_tensors *weights,
                            float *out) {
-  size_t numbers = HELD * tutti_predictions_width(task.kind, task.outputs);
+  size_t numbers = TABLES_HELD * tutti_predictions_width(task.kind, task.outputs);
   if (!tutti_backend_tells_epistemic(side->backend, job)) {
     OK(tutti_backend_predict(context, side->backend, job, weights, validation, out));
     return numbers;
   }
   OK(tutti_backend_predict_parts(context, side->backend, job, weights, validation, out, out + numbers));
-  return numbers + HELD * tutti_epistemic_width(task.kind, task.outputs);
+  return numbers + TABLES_HELD * tutti_epistemic_width(task.kind, task.outputs);
 }
 
 /* Whose weights they are does not matter to a prediction. */
@@ -131,62 +58,15 @@ static void compare_predictions(const char *what, const tutti_network *network, 
     require_close(what, i, "prediction", (double)a[i], (double)b[i], 1e-5);
 }
 
-/* Both sides train; every epoch's losses agree, and predictions of what is kept. Networks whose losses jump amplify a
-   change of the last bit until nothing agrees any more: these may differ by ten times what they differ from a twin on
-   backend cpu, whose learning rate is changed by 3e-7 of it. So may, by 1e-3, one that met a ReLU's kink after the
-   first
-   epochs, where a last bit decides whether a unit is on. Both are counted. */
+/* Both sides train; every epoch's losses agree, and predictions of what is kept. */
 static void compare(const char *what, const tutti_network *network, uint64_t seed, double most) {
-  struct tutti_outcome one = train_side(&cpu, network, seed), other = train_side(&cuda, network, seed);
-  struct tutti_outcome third = train_side(&twin, network, seed);
-  if (one.state != TUTTI_STATE_FINISHED || other.state != TUTTI_STATE_FINISHED)
-    fail_msg("%s: cpu %s, cuda %s", what, one.failure, other.failure);
-  assert_int_equal(cpu.epochs, cuda.epochs);
-  bool amplifies = false;
-  for (size_t e = 0; e < cpu.epochs; e++)
-    for (size_t k = 0; k < 2; k++) {
-      double apart = 10 * fabs(twin.losses[e][k] - cpu.losses[e][k]);
-      double off = fabs(cuda.losses[e][k] - cpu.losses[e][k]) / fmax(1, fabs(cpu.losses[e][k]));
-      if (e >= FIRST_EPOCHS && off > apart)
-        apart = fmin(off, 1e-3);
-      amplifies = amplifies || apart > most;
-      most = fmax(most, apart);
-      require_close(what, e, k == 0 ? "training loss" : "validation loss", cpu.losses[e][k], cuda.losses[e][k], most);
-    }
-  sensitive += amplifies;
-  if (amplifies && getenv("TUTTI_TEST_NETWORKS"))
-    print_message("sensitive: %s\n", what);
-  assert_int_equal(one.steps, other.steps);
-  assert_int_equal(one.epochs, other.epochs);
-  compare_predictions(what, network, seed, other.weights);
-  tutti_tensors_destroy(one.weights);
-  tutti_tensors_destroy(other.weights);
-  tutti_tensors_destroy(third.weights);
+  struct tutti_outcome made = compare_sides(what, job_of(&cpu, network, seed), most);
+  assert_int_equal(made.state, TUTTI_STATE_FINISHED);
+  compare_predictions(what, network, seed, made.weights);
+  tutti_tensors_destroy(made.weights);
 }
 
 /* --- random networks --- */
-
-/* Optimisers with what else a training may have; 200 steps each, with as many reports as steps where all rows are a
-   batch. */
-static const char *const trainings[] = {
-    "epochs=200 batch_size=0 optimiser=adam learning_rate=0.0002",
-    "epochs=34 batch_size=8 optimiser=sgd momentum=0.9 nesterov=true learning_rate=0.003 l2=1e-4",
-    "epochs=200 batch_size=0 optimiser=rmsprop momentum=0.5 learning_rate=0.0001 schedule=cosine",
-    "epochs=34 batch_size=8 optimiser=adagrad learning_rate=0.01 schedule=step schedule_epochs=8",
-    "epochs=34 batch_size=8 optimiser=nadam learning_rate=0.001 gradient_clip=0.5",
-    "epochs=34 batch_size=8 optimiser=adamax learning_rate=0.001 gradient_clip=0.2 gradient_clip_by=variable l2=1e-3",
-    "epochs=34 batch_size=8 optimiser=adadelta learning_rate=0.5 schedule=plateau schedule_epochs=3 keep=last",
-    "epochs=34 batch_size=8 optimiser=adam epsilon_placement=paper initialiser=he-normal shuffle=run l2=1e-3 "
-    "l2_biases=true",
-};
-
-static const struct {
-  const char *plugin;
-  const char *const (*set)[2];
-} spaces[] = {{"dense-skip", (const char *const[][2]){{"nodes", "3"}, {"widths", "16 24 7"}, {NULL, NULL}}},
-              {"mlp", (const char *const[][2]){{"dropout", "0 0.1 0.3"}, {NULL, NULL}}},
-              {"mlp2", (const char *const[][2]){{"units", "1 30"}, {NULL, NULL}}},
-              {"layer-graph-mlp", (const char *const[][2]){{"min_units", "4"}, {"max_units", "24"}, {NULL, NULL}}}};
 
 static void test_trajectories(void **state) {
   static const enum tutti_op heads[] = {TUTTI_OP_HEAD_GAUSSIAN, TUTTI_OP_HEAD_SOFTMAX, TUTTI_OP_HEAD_LINEAR,
@@ -194,21 +74,21 @@ static void test_trajectories(void **state) {
   (void)state;
   const char *wanted = getenv("TUTTI_TEST_NETWORKS");
   size_t networks = wanted ? strtoul(wanted, NULL, 10) : 4;
-  for (size_t s = 0; s < sizeof spaces / sizeof spaces[0]; s++) {
-    tutti_space *space = open_space(spaces[s].plugin, spaces[s].set);
+  for (size_t s = 0; s < TABLES_SPACES; s++) {
+    tutti_space *space = open_space(tables_spaces[s].plugin, tables_spaces[s].set);
     for (size_t i = 0; i < networks; i++) {
       char what[512];
-      const char *training = trainings[(i + 4 * s) % (sizeof trainings / sizeof trainings[0])];
-      make_task(heads[(i + s) % 4]);
+      const char *training = tables_trainings[(i + 4 * s) % TABLES_TRAININGS];
+      tables_task(heads[(i + s) % 4]);
       tutti_network *network = sample(space, "networks of test_cuda", i);
-      (void)snprintf(what, sizeof what, "%s %zu, %s", spaces[s].plugin, i, training);
+      (void)snprintf(what, sizeof what, "%s %zu, %s", tables_spaces[s].plugin, i, training);
       configure(training);
       compare(what, network, 100 + i, 1e-4);
       tutti_network_destroy(network);
     }
     tutti_space_destroy(space);
   }
-  assert_true(sensitive * 3 <= networks * sizeof spaces / sizeof spaces[0]);
+  assert_true(sensitive * 3 <= networks * TABLES_SPACES);
 }
 
 /* --- what a job may set --- */
@@ -226,12 +106,12 @@ static tutti_network *relu_pair(void) {
 /* Layers that keep their weights, the box of artificial points, and classes that count differently. */
 static void test_members(void **state) {
   static const char *const first[] = {"first", NULL}, *const second[] = {"second", NULL};
-  static const double rare[CLASSES] = {0.5, 1.25, 2.5};
-  static const float wide[2 * FEATURES] = {-6, -7, -6, -7, -6, 6, 7, 8, 6, 7};
+  static const double rare[TABLES_CLASSES] = {0.5, 1.25, 2.5};
+  static const float wide[2 * TABLES_FEATURES] = {-6, -7, -6, -7, -6, 6, 7, 8, 6, 7};
   (void)state;
   configure("epochs=20 batch_size=16 learning_rate=0.002 l2=1e-3");
   for (size_t i = 0; i < 4; i++) {
-    make_task(i == 3 ? TUTTI_OP_HEAD_NOMU : i == 2 ? TUTTI_OP_HEAD_SOFTMAX : TUTTI_OP_HEAD_GAUSSIAN);
+    tables_task(i == 3 ? TUTTI_OP_HEAD_NOMU : i == 2 ? TUTTI_OP_HEAD_SOFTMAX : TUTTI_OP_HEAD_GAUSSIAN);
     tutti_network *network = relu_pair();
     frozen = i == 0 ? first : i == 1 ? second : NULL;
     class_weights = i == 2 ? rare : NULL;
@@ -255,7 +135,7 @@ static void test_encodings(void **state) {
   static const enum tutti_op heads[] = {TUTTI_OP_HEAD_GAUSSIAN, TUTTI_OP_HEAD_SOFTMAX, TUTTI_OP_HEAD_NOMU};
   (void)state;
   for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {
-    make_task(heads[i]);
+    tables_task(heads[i]);
     task.encodings = 2;
     tutti_network *network = relu_pair();
     configure("epochs=20 batch_size=16 learning_rate=0.002 l2=1e-3 encodings=false");
@@ -270,7 +150,7 @@ static void test_encodings(void **state) {
     narrow.encodings = false;
     job.config = &narrow;
     OK(tutti_backend_predict(context, cuda.backend, &job, without.weights, validation, some));
-    for (size_t k = 0; k < HELD * tutti_predictions_width(task.kind, task.outputs); k++)
+    for (size_t k = 0; k < TABLES_HELD * tutti_predictions_width(task.kind, task.outputs); k++)
       require_close("who reads all inputs", k, "prediction", (double)all[k], (double)some[k], 1e-6);
     /* It is another training than with them. */
     struct tutti_outcome with = train_side(&cuda, network, 50 + i);
@@ -321,7 +201,7 @@ static void test_average(void **state) {
   (void)state;
   for (size_t i = 0; i < 8; i++) {
     const char *training = trainings_of[i % 4];
-    make_task(i < 4 ? TUTTI_OP_HEAD_GAUSSIAN : TUTTI_OP_HEAD_NOMU);
+    tables_task(i < 4 ? TUTTI_OP_HEAD_GAUSSIAN : TUTTI_OP_HEAD_NOMU);
     tutti_network *network = i < 4 ? normed() : relu_pair();
     configure(training);
     compare(training, network, 80 + i, 1e-4);
@@ -368,7 +248,7 @@ static void test_draws(void **state) {
                                         TUTTI_OP_HEAD_NOMU};
   (void)state;
   for (size_t h = 0; h < 4; h++) {
-    make_task(heads[h]);
+    tables_task(heads[h]);
     tutti_network *network = dropping();
     configure("epochs=5");
     struct tutti_outcome outcome = train_side(&cpu, network, 60 + h);
@@ -377,67 +257,6 @@ static void test_draws(void **state) {
     tutti_tensors_destroy(outcome.weights);
     tutti_network_destroy(network);
   }
-}
-
-/* --- alone and among others --- */
-
-enum { POOL = 7 };
-
-/* A network of `width` units with batch norm and dropout, so that every kind of sum and draw is there. */
-static tutti_network *hand_made(int32_t width) {
-  tutti_network *network;
-  uint32_t layer;
-  OK(tutti_network_create(context, task.input, &network));
-  OK(tutti_network_add_dense(context, network, NULL, 0, width, TUTTI_ACTIVATION_SWISH, &layer));
-  OK(tutti_network_add(context, network, TUTTI_OP_BATCH_NORM, NULL, 1, &layer, NULL, &layer));
-  OK(tutti_network_add_dropout(context, network, NULL, layer, 0.2, &layer));
-  OK(tutti_network_add_dense(context, network, NULL, layer, 9, TUTTI_ACTIVATION_TANH, &layer));
-  OK(tutti_network_add_head(context, network, layer, &task));
-  return network;
-}
-
-static struct tutti_outcome train_alone(const tutti_network *network, uint64_t seed) {
-  struct tutti_outcome outcome = train_side(&cuda, network, seed);
-  if (outcome.state != TUTTI_STATE_FINISHED)
-    fail_msg("%s", outcome.failure);
-  return outcome;
-}
-
-/* Networks of different sizes, one of them too large for shared memory. */
-static void test_pool(void **state) {
-  static const int32_t widths[POOL] = {5, 40, 3, 300, 17, 8, 64};
-  struct tutti_outcome together[POOL], *outcomes[POOL];
-  struct tutti_job jobs[POOL];
-  const struct tutti_job *pointers[POOL];
-  tutti_network *networks[POOL];
-  unsigned ends[POOL] = {0};
-  (void)state;
-  configure("epochs=4 batch_size=16 gradient_clip=1 early_stopping=3");
-  for (size_t i = 0; i < POOL; i++) {
-    networks[i] = hand_made(widths[i]);
-    jobs[i] = job_of(&cuda, networks[i], i);
-    jobs[i].progress = NULL;
-    together[i] = (struct tutti_outcome){.size = sizeof together[i]};
-    outcomes[i] = &together[i];
-    pointers[i] = &jobs[i];
-  }
-  OK(tutti_backend_train_many(context, cuda.backend, POOL, pointers, outcomes, count_end, ends));
-  emulate("TUTTI_EMULATED_SEED", "99");
-  emulate("TUTTI_EMULATED_THREADS", "128");
-  make_cuda_again("another");
-  for (size_t i = 0; i < POOL; i++) {
-    struct tutti_outcome alone = train_alone(networks[i], i);
-    assert_int_equal(ends[i], 1);
-    assert_int_equal(together[i].state, TUTTI_STATE_FINISHED);
-    assert_int_equal(together[i].best_epoch, alone.best_epoch);
-    if (!same_weights(together[i].weights, alone.weights))
-      fail_msg("network %zu has other weights alone, in another order of the threads", i);
-    tutti_tensors_destroy(alone.weights);
-    tutti_tensors_destroy(together[i].weights);
-    tutti_network_destroy(networks[i]);
-  }
-  emulate("TUTTI_EMULATED_SEED", NULL);
-  emulate("TUTTI_EMULATED_THREADS", NULL);
 }
 
 /* --- arrays that have no room in shared memory --- */
@@ -477,84 +296,13 @@ static void test_far(void **state) {
   emulate("TUTTI_EMULATED_THREADS", NULL);
 }
 
-/* --- forty --- */
-
-enum { FORTY = 40 };
-
-/* Networks of four spaces with eight optimisers, schedules and batch sizes, all at once; then each alone, with its
-   threads in another order and twice as many of them. */
-static void test_forty(void **state) {
-  static struct cpu_config configs[FORTY];
-  static struct tutti_outcome together[FORTY];
-  static struct tutti_job jobs[FORTY];
-  struct tutti_outcome *outcomes[FORTY];
-  const struct tutti_job *pointers[FORTY];
-  tutti_network *networks[FORTY];
-  unsigned ends[FORTY] = {0};
-  tutti_space *opened[sizeof spaces / sizeof spaces[0]];
-  const size_t kinds = sizeof spaces / sizeof spaces[0], settings = sizeof trainings / sizeof trainings[0];
-  (void)state;
-  for (size_t s = 0; s < kinds; s++)
-    opened[s] = open_space(spaces[s].plugin, spaces[s].set);
-  for (size_t i = 0; i < FORTY; i++) {
-    configure(trainings[(i + i / kinds) % settings]);
-    configs[i] = *(const struct cpu_config *)tutti_config_values(cuda.config);
-    configs[i].epochs = 2 + (int64_t)i % 3;
-    networks[i] = sample(opened[i % kinds], "forty networks of test_cuda", i);
-    jobs[i] = job_of(&cuda, networks[i], i);
-    jobs[i].config = &configs[i];
-    jobs[i].progress = NULL;
-    together[i] = (struct tutti_outcome){.size = sizeof together[i]};
-    outcomes[i] = &together[i];
-    pointers[i] = &jobs[i];
-  }
-  OK(tutti_backend_train_many(context, cuda.backend, FORTY, pointers, outcomes, count_end, ends));
-  emulate("TUTTI_EMULATED_SEED", "7");
-  emulate("TUTTI_EMULATED_THREADS", "128");
-  make_cuda_again("forty");
-  for (size_t i = 0; i < FORTY; i++) {
-    struct tutti_outcome alone = {.size = sizeof alone};
-    OK(tutti_backend_train(context, cuda.backend, &jobs[i], &alone));
-    assert_int_equal(ends[i], 1);
-    assert_int_equal(together[i].state, TUTTI_STATE_FINISHED);
-    assert_int_equal(together[i].best_epoch, alone.best_epoch);
-    if (!same_weights(together[i].weights, alone.weights))
-      fail_msg("network %zu has other weights alone than among 39 others", i);
-    tutti_tensors_destroy(alone.weights);
-    tutti_tensors_destroy(together[i].weights);
-    tutti_network_destroy(networks[i]);
-  }
-  for (size_t s = 0; s < kinds; s++)
-    tutti_space_destroy(opened[s]);
-  emulate("TUTTI_EMULATED_SEED", NULL);
-  emulate("TUTTI_EMULATED_THREADS", NULL);
-}
-
-/* --- jobs that come while others train --- */
-
-/* The same weights and predictions, to the bit, as alone. */
-static void test_queue(void **state) {
-  static const int32_t widths[] = {40, 5, 200, 3, 17, 64};
-  static struct coming coming;
-  (void)state;
-  for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++) {
-    configure(i == 3 ? "epochs=40 batch_size=16" : "epochs=6 batch_size=16");
-    coming_add(&coming, job_of(&cuda, hand_made(widths[i]), i));
-  }
-  OK(coming_train(&coming));
-  assert_int_equal(coming.done, coming.count);
-  assert_int_equal(coming.most, 3);
-  coming_require_alone(&coming);
-  coming_release(&coming);
-}
-
 /* --- stopping --- */
 
 /* A job that is stopped has the weights of the best epoch so far, whatever others do. */
 static void test_stopped(void **state) {
   (void)state;
   configure("epochs=9 batch_size=16");
-  tutti_network *network = hand_made(12);
+  tutti_network *network = tables_network(12);
   cpu.stop_after = cuda.stop_after = 3;
   struct tutti_outcome one = train_side(&cpu, network, 1), other = train_side(&cuda, network, 1);
   assert_int_equal(other.state, TUTTI_STATE_PRUNED);
@@ -569,7 +317,7 @@ static void test_stopped(void **state) {
 static void test_diverged(void **state) {
   (void)state;
   configure("epochs=9 batch_size=16 optimiser=sgd learning_rate=1e30");
-  tutti_network *network = hand_made(12);
+  tutti_network *network = tables_network(12);
   struct tutti_outcome one = train_side(&cpu, network, 1), other = train_side(&cuda, network, 1);
   assert_int_equal(one.state, TUTTI_STATE_FAILED);
   assert_int_equal(other.state, TUTTI_STATE_FAILED);
@@ -584,7 +332,7 @@ static void test_refused(void **state) {
       {"optimiser=lbfgs", "backend.optimiser = lbfgs: backend cuda does not have it"},
       {"augment_flip=true", "backend.augment_flip: backend cuda"}};
   (void)state;
-  tutti_network *network = hand_made(4);
+  tutti_network *network = tables_network(4);
   for (size_t i = 0; i < sizeof lacks / sizeof lacks[0]; i++) {
     configure(lacks[i][0]);
     struct tutti_job job = job_of(&cuda, network, 1);
@@ -593,92 +341,13 @@ static void test_refused(void **state) {
   tutti_network_destroy(network);
 }
 
-static void test_no_memory(void **state) {
-  struct tutti_outcome outcome = {.size = sizeof outcome};
-  (void)state;
-  needs_emulation();
-  configure("epochs=1");
-  tutti_network *network = hand_made(60000);
-  struct tutti_job job = job_of(&cuda, network, 1);
-  emulate("TUTTI_EMULATED_MEMORY", "1");
-  make_cuda_again("little");
-  enum tutti_status status = tutti_backend_check(context, cuda.backend, &job);
-  assert_int_equal(status, TUTTI_ERROR_MEMORY);
-  must_fail(status, "MiB, and the device has 1 MiB: lower batch_size, or take backend cpu");
-  status = tutti_backend_train(context, cuda.backend, &job, &outcome);
-  must_fail(status, "the device has 1 MiB");
-  emulate("TUTTI_EMULATED_MEMORY", NULL);
-  tutti_network_destroy(network);
-}
-
-/* Jobs that the device has no room for at once are trained one after the other. */
-static void test_waves(void **state) {
-  struct tutti_outcome together[3], *outcomes[3];
-  struct tutti_job jobs[3];
-  const struct tutti_job *pointers[3];
-  unsigned ends[3] = {0};
-  (void)state;
-  needs_emulation();
-  configure("epochs=1 batch_size=0");
-  tutti_network *network = hand_made(3000);
-  for (size_t i = 0; i < 3; i++) {
-    jobs[i] = job_of(&cuda, network, i);
-    jobs[i].progress = NULL;
-    together[i] = (struct tutti_outcome){.size = sizeof together[i]};
-    outcomes[i] = &together[i];
-    pointers[i] = &jobs[i];
-  }
-  emulate("TUTTI_EMULATED_MEMORY", "8");
-  OK(tutti_backend_train_many(context, cuda.backend, 3, pointers, outcomes, count_end, ends));
-  emulate("TUTTI_EMULATED_MEMORY", NULL);
-  for (size_t i = 0; i < 3; i++) {
-    if (together[i].state != TUTTI_STATE_FINISHED)
-      fail_msg("job %zu: %s", i, together[i].failure);
-    assert_int_equal(ends[i], 1);
-    tutti_tensors_destroy(together[i].weights);
-  }
-  tutti_network_destroy(network);
-}
-
-/* Predictions of more rows than the device has memory for go in parts, with the bits of all rows at once. */
-static void test_predictions_in_parts(void **state) {
-  static struct coming coming;
-  (void)state;
-  needs_emulation();
-  tutti_split *many = make_split("many", 60000, 2);
-  for (size_t i = 0; i < 3; i++) {
-    configure(i == 0 ? "epochs=1 batch_size=16" : "epochs=3 batch_size=16");
-    coming_add(&coming, job_of(&cuda, hand_made(3), i));
-  }
-  coming_require_parts(&coming, "1", many);
-  coming_release(&coming);
-  tutti_split_destroy(many);
-}
-
-/* Where not even the fewest rows find memory, they wait for trainings to end; where none is left, they fail. */
-static void test_predictions_wait(void **state) {
-  static struct coming coming;
-  (void)state;
-  needs_emulation();
-  configure("epochs=1 batch_size=0");
-  coming_add(&coming, job_of(&cuda, hand_made(3), 0));
-  configure("epochs=12 batch_size=0");
-  coming_add(&coming, job_of(&cuda, hand_made(3000), 1));
-  configure("epochs=1");
-  struct tutti_outcome like_second = train_side(&cpu, coming.jobs[1].network, 1);
-  coming_require_wait(&coming, "5", like_second.weights);
-  require_no_memory_to_predict(&coming.jobs[1], like_second.weights);
-  tutti_tensors_destroy(like_second.weights);
-  coming_release(&coming);
-}
-
 /* A kernel that fails fails its trials with the runtime's words. */
 static void test_broken_kernel(void **state) {
   struct tutti_outcome outcome = {.size = sizeof outcome};
   (void)state;
   needs_emulation();
   configure("epochs=2");
-  tutti_network *network = hand_made(4);
+  tutti_network *network = tables_network(4);
   struct tutti_job job = job_of(&cuda, network, 1);
   emulate("TUTTI_EMULATED_FAULT", "always");
   OK(tutti_backend_train(context, cuda.backend, &job, &outcome));
@@ -694,25 +363,18 @@ int main(void) {
     return 77;
   }
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(test_trajectories, begin, end),
-      cmocka_unit_test_setup_teardown(test_members, begin, end),
-      cmocka_unit_test_setup_teardown(test_encodings, begin, end),
-      cmocka_unit_test_setup_teardown(test_encodings_refused, begin, end),
-      cmocka_unit_test_setup_teardown(test_average, begin, end),
-      cmocka_unit_test_setup_teardown(test_average_differs, begin, end),
-      cmocka_unit_test_setup_teardown(test_draws, begin, end),
-      cmocka_unit_test_setup_teardown(test_pool, begin, end),
-      cmocka_unit_test_setup_teardown(test_far, begin, end),
-      cmocka_unit_test_setup_teardown(test_forty, begin, end),
-      cmocka_unit_test_setup_teardown(test_queue, begin, end),
-      cmocka_unit_test_setup_teardown(test_stopped, begin, end),
-      cmocka_unit_test_setup_teardown(test_diverged, begin, end),
-      cmocka_unit_test_setup_teardown(test_refused, begin, end),
-      cmocka_unit_test_setup_teardown(test_no_memory, begin, end),
-      cmocka_unit_test_setup_teardown(test_waves, begin, end),
-      cmocka_unit_test_setup_teardown(test_predictions_in_parts, begin, end),
-      cmocka_unit_test_setup_teardown(test_predictions_wait, begin, end),
-      cmocka_unit_test_setup_teardown(test_broken_kernel, begin, end),
+      cmocka_unit_test_setup_teardown(test_trajectories, tables_begin, tables_end),
+      cmocka_unit_test_setup_teardown(test_members, tables_begin, tables_end),
+      cmocka_unit_test_setup_teardown(test_encodings, tables_begin, tables_end),
+      cmocka_unit_test_setup_teardown(test_encodings_refused, tables_begin, tables_end),
+      cmocka_unit_test_setup_teardown(test_average, tables_begin, tables_end),
+      cmocka_unit_test_setup_teardown(test_average_differs, tables_begin, tables_end),
+      cmocka_unit_test_setup_teardown(test_draws, tables_begin, tables_end),
+      cmocka_unit_test_setup_teardown(test_far, tables_begin, tables_end),
+      cmocka_unit_test_setup_teardown(test_stopped, tables_begin, tables_end),
+      cmocka_unit_test_setup_teardown(test_diverged, tables_begin, tables_end),
+      cmocka_unit_test_setup_teardown(test_refused, tables_begin, tables_end),
+      cmocka_unit_test_setup_teardown(test_broken_kernel, tables_begin, tables_end),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

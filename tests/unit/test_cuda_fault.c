@@ -13,7 +13,7 @@
 #include <cmocka.h>
 #include <tutti/tutti.h>
 
-#include "cuda_sides.h"
+#include "cuda_coming.h"
 
 enum { JOBS = 4, FEATURES = 3, ROWS = 24, SECONDS = 60 };
 
@@ -40,20 +40,9 @@ static void make_task(enum tutti_op head) {
   validation = make_split("validation");
 }
 
-static bool at_epoch(void *argument, const struct tutti_epoch *epoch) {
-  (void)argument;
-  (void)epoch;
-  return true;
-}
-
 static void a_kernel_that_fails_just_after_its_blocks_have_told(void **state) {
-  struct tutti_outcome made[JOBS], *outcomes[JOBS];
-  struct tutti_job jobs[JOBS];
-  const struct tutti_job *pointers[JOBS];
+  static struct coming coming;
   char fault[64];
-  unsigned ends[JOBS] = {0};
-  tutti_network *network;
-  uint32_t layer;
   (void)state;
   needs_emulation();
   open_sides(make_task, TUTTI_OP_HEAD_GAUSSIAN);
@@ -61,31 +50,22 @@ static void a_kernel_that_fails_just_after_its_blocks_have_told(void **state) {
   (void)snprintf(fault, sizeof fault, "/tmp/tutti-fault-%ld", (long)getpid());
   emulate("TUTTI_EMULATED_FAULT", fault);
   emulate("TUTTI_EMULATED_LATE", "5");
-  OK(tutti_network_create(context, task.input, &network));
-  OK(tutti_network_add_dense(context, network, NULL, 0, 5, TUTTI_ACTIVATION_RELU, &layer));
-  OK(tutti_network_add_head(context, network, layer, &task));
   for (size_t i = 0; i < JOBS; i++) {
-    jobs[i] = (struct tutti_job){.size = sizeof jobs[i],
-                                 .seed = i,
-                                 .task = &task,
-                                 .network = network,
-                                 .config = tutti_config_values(cuda.config),
-                                 .train = train,
-                                 .validation = validation,
-                                 .progress = at_epoch};
-    made[i] = (struct tutti_outcome){.size = sizeof made[i]};
-    outcomes[i] = &made[i];
-    pointers[i] = &jobs[i];
+    tutti_network *network;
+    uint32_t layer;
+    OK(tutti_network_create(context, task.input, &network));
+    OK(tutti_network_add_dense(context, network, NULL, 0, 5, TUTTI_ACTIVATION_RELU, &layer));
+    OK(tutti_network_add_head(context, network, layer, &task));
+    coming_add(&coming, side_job(&cuda, network, i));
   }
   (void)alarm(SECONDS);
-  OK(tutti_backend_train_many(context, cuda.backend, JOBS, pointers, outcomes, count_end, ends));
+  coming_train_at_once(&coming);
   (void)alarm(0);
   for (size_t i = 0; i < JOBS; i++) {
-    assert_int_equal(ends[i], 1);
-    assert_int_equal(made[i].state, TUTTI_STATE_FAILED);
-    assert_non_null(strstr(made[i].failure, "the training kernel failed"));
+    assert_int_equal(coming.outcomes[i].state, TUTTI_STATE_FAILED);
+    assert_non_null(strstr(coming.outcomes[i].failure, "the training kernel failed"));
   }
-  tutti_network_destroy(network);
+  coming_release(&coming);
   close_sides();
 }
 

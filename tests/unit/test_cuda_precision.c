@@ -15,7 +15,7 @@
 #include <tutti/tutti.h>
 
 #include "backends/cpu/cpu_impl.h"
-#include "cuda_sides.h"
+#include "cuda_coming.h"
 #include "tests/watched.h"
 
 enum { ROWS = 23, HELD = 17, OUTPUTS = 2, CLASSES = 3, FEATURES = 21, SIDE = 6 };
@@ -97,24 +97,8 @@ static void configure_in(const char *settings, const char *precision) {
   OK(tutti_config_set(context, cuda.config, "precision", precision));
 }
 
-static struct tutti_job job_of(struct side *side, const tutti_network *network, uint64_t seed) {
-  return (struct tutti_job){.size = sizeof(struct tutti_job),
-                            .run_seed = 7,
-                            .seed = seed,
-                            .task = &task,
-                            .network = network,
-                            .config = tutti_config_values(side->config),
-                            .train = train,
-                            .validation = validation,
-                            .progress = watch,
-                            .progress_argument = side};
-}
-
 static struct tutti_outcome train_side(struct side *side, const tutti_network *network, uint64_t seed) {
-  struct tutti_job job = job_of(side, network, seed);
-  struct tutti_outcome outcome = {.size = sizeof outcome};
-  side->epochs = 0;
-  OK(tutti_backend_train(context, side->backend, &job, &outcome));
+  struct tutti_outcome outcome = side_train(side, side_job(side, network, seed));
   if (outcome.state != TUTTI_STATE_FINISHED)
     fail_msg("%s", outcome.failure);
   return outcome;
@@ -295,7 +279,7 @@ static void check_rounding(const struct numbers *numbers) {
   p.last = part_of(start.weights, "output/weight"), p.last_bias = part_of(start.weights, "output/bias");
   plain_forward(&p);
   plain_backward(&p);
-  struct tutti_job job = job_of(&cuda, network, 1), other = job_of(&cpu, network, 1);
+  struct tutti_job job = side_job(&cuda, network, 1), other = side_job(&cpu, network, 1);
   OK(tutti_backend_gradient(context, cuda.backend, &job, start.weights, &loss[0], &gradient));
   OK(tutti_backend_gradient(context, cpu.backend, &other, start.weights, &loss[1], &unrounded));
   if (!(fabs(loss[0] - p.loss) < 1e-5 * p.loss))
@@ -323,7 +307,7 @@ static void check_rounding(const struct numbers *numbers) {
 /* Predictions are backend cpu's: those of float32. */
 static void require_predictions(const tutti_network *network, const tutti_tensors *weights) {
   float found[HELD * OUTPUTS * 2], wanted[HELD * OUTPUTS * 2];
-  struct tutti_job job = job_of(&cuda, network, 1), other = job_of(&cpu, network, 1);
+  struct tutti_job job = side_job(&cuda, network, 1), other = side_job(&cpu, network, 1);
   size_t count = HELD * tutti_predictions_width(task.kind, task.outputs);
   OK(tutti_backend_predict(context, cuda.backend, &job, weights, validation, found));
   OK(tutti_backend_predict(context, cpu.backend, &other, weights, validation, wanted));
@@ -455,7 +439,7 @@ static void check_gradients(const struct numbers *numbers) {
   double loss, furthest = 0, largest = 0;
   configure_in("epochs=3 batch_size=10 learning_rate=0.01", numbers->name);
   struct tutti_outcome start = train_side(&cpu, network, 3);
-  struct tutti_job job = job_of(&cuda, network, 3), other = job_of(&cpu, network, 3);
+  struct tutti_job job = side_job(&cuda, network, 3), other = side_job(&cpu, network, 3);
   OK(tutti_backend_gradient(context, cuda.backend, &job, start.weights, &loss, &found));
   OK(tutti_backend_gradient(context, cpu.backend, &other, start.weights, &loss, &wanted));
   for (size_t i = 0; i < tutti_tensors_count(wanted); i++) {
@@ -496,45 +480,25 @@ enum { POOL = 6 };
 /* Networks of different sizes in all precisions that there are; then each alone, its threads in another order, and more
    of them. What trains as another does but for its precision has other weights. */
 static void check_pool(const int32_t *units, int precisions) {
-  static struct cpu_config configs[POOL];
-  struct tutti_outcome together[POOL], *outcomes[POOL];
-  struct tutti_job jobs[POOL];
-  const struct tutti_job *pointers[POOL];
-  tutti_network *networks[POOL];
-  unsigned ends[POOL] = {0};
+  static struct coming coming;
   configure("epochs=3 batch_size=10 gradient_clip=1");
   for (size_t i = 0; i < POOL; i++) {
-    networks[i] = hand_made(units[i]);
-    jobs[i] = job_of(&cuda, networks[i], (uint64_t)units[i]);
-    configs[i] = *(const struct cpu_config *)jobs[i].config;
-    configs[i].precision = (int)i % precisions;
-    jobs[i].config = &configs[i];
-    jobs[i].progress = NULL;
-    together[i] = (struct tutti_outcome){.size = sizeof together[i]};
-    outcomes[i] = &together[i];
-    pointers[i] = &jobs[i];
+    struct tutti_job job = side_job(&cuda, hand_made(units[i]), (uint64_t)units[i]);
+    struct cpu_config config = *(const struct cpu_config *)job.config;
+    config.precision = (int)i % precisions;
+    job.config = &config;
+    coming_add(&coming, job);
   }
-  OK(tutti_backend_train_many(context, cuda.backend, POOL, pointers, outcomes, count_end, ends));
+  coming_train_at_once(&coming);
+  for (size_t i = 1; i < POOL; i++)
+    if (units[i] == units[i - 1])
+      assert_false(same_weights(coming.outcomes[i].weights, coming.outcomes[i - 1].weights));
   emulate("TUTTI_EMULATED_SEED", "99");
   emulate("TUTTI_EMULATED_THREADS", "128");
   emulate("TUTTI_EMULATED_BLOCKS", "3");
   make_cuda_again("another");
-  for (size_t i = 0; i < POOL; i++) {
-    struct tutti_outcome alone = {.size = sizeof alone};
-    if (together[i].state != TUTTI_STATE_FINISHED)
-      fail_msg("network %zu: %s", i, together[i].failure);
-    OK(tutti_backend_train(context, cuda.backend, &jobs[i], &alone));
-    assert_int_equal(ends[i], 1);
-    if (!same_weights(together[i].weights, alone.weights))
-      fail_msg("network %zu has other weights alone, in another order of the threads", i);
-    if (i > 0 && units[i] == units[i - 1])
-      assert_false(same_weights(together[i].weights, together[i - 1].weights));
-    tutti_tensors_destroy(alone.weights);
-  }
-  for (size_t i = 0; i < POOL; i++) {
-    tutti_tensors_destroy(together[i].weights);
-    tutti_network_destroy(networks[i]);
-  }
+  coming_require_alone(&coming);
+  coming_release(&coming);
   emulate("TUTTI_EMULATED_SEED", NULL);
   emulate("TUTTI_EMULATED_THREADS", NULL);
   emulate("TUTTI_EMULATED_BLOCKS", NULL);
@@ -559,7 +523,7 @@ static void check_queue(const char *precision) {
   static struct coming coming;
   for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
     configure_in(i == 1 ? "epochs=6 batch_size=10" : "epochs=2 batch_size=10", precision);
-    coming_add(&coming, job_of(&cuda, hand_made(units[i]), i));
+    coming_add(&coming, side_job(&cuda, hand_made(units[i]), i));
   }
   OK(coming_train(&coming));
   assert_int_equal(coming.done, coming.count);
@@ -587,14 +551,14 @@ static void test_tables_refused(void **state) {
   (void)state;
   configure_in("epochs=2", "bfloat16");
   tutti_network *network = hand_made(4);
-  struct tutti_job job = job_of(&cuda, network, 1);
+  struct tutti_job job = side_job(&cuda, network, 1);
   must_fail(tutti_backend_check(context, cuda.backend, &job), text);
   must_fail(tutti_backend_train(context, cuda.backend, &job, &outcome), text);
   assert_null(outcome.weights);
   configure("epochs=2");
   struct tutti_outcome other = train_side(&cpu, network, 1);
   configure_in("epochs=2", "bfloat16");
-  job = job_of(&cuda, network, 1);
+  job = side_job(&cuda, network, 1);
   must_fail(tutti_backend_predict(context, cuda.backend, &job, other.weights, validation, out), text);
   must_fail(tutti_config_set(context, cuda.config, "precision", "float16"),
             "expected one of: float32, tf32, bfloat16; found 'float16'");

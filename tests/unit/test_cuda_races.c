@@ -71,19 +71,6 @@ static int end(void **state) {
   return 0;
 }
 
-static struct tutti_job job_of(const tutti_network *network, uint64_t seed) {
-  return (struct tutti_job){.size = sizeof(struct tutti_job),
-                            .run_seed = 7,
-                            .seed = seed,
-                            .task = &task,
-                            .network = network,
-                            .config = tutti_config_values(cuda.config),
-                            .train = train,
-                            .validation = validation,
-                            .progress = watch,
-                            .progress_argument = &cuda};
-}
-
 /* Train, predict, and differentiate. */
 static void use(const tutti_network *network, const char *settings) {
   struct tutti_outcome outcome = {.size = sizeof outcome};
@@ -91,7 +78,7 @@ static void use(const tutti_network *network, const char *settings) {
   tutti_tensors *gradient;
   double loss;
   configure(settings);
-  struct tutti_job job = job_of(network, 3);
+  struct tutti_job job = side_job(&cuda, network, 3);
   cuda.epochs = 0;
   OK(tutti_backend_train(context, cuda.backend, &job, &outcome));
   if (outcome.state != TUTTI_STATE_FINISHED)
@@ -159,7 +146,7 @@ static void test_tables(void **state) {
   use(network, "epochs=1 batch_size=0");
   tutti_network_destroy(network);
   network = every_op(6); /* without validation rows */
-  struct tutti_job job = job_of(network, 3);
+  struct tutti_job job = side_job(&cuda, network, 3);
   job.validation = NULL;
   struct tutti_outcome outcome = {.size = sizeof outcome};
   cuda.epochs = 0;
@@ -176,7 +163,7 @@ static struct tutti_job jobs[JOBS];
 /* The block that has trained it predicts, while others train. */
 static void predict_ended(void *ends, size_t index) {
   float out[HELD * 8];
-  count_end(ends, index);
+  ((unsigned *)ends)[index]++;
   OK(tutti_backend_predict(context, cuda.backend, &jobs[index], together[index].weights, validation, out));
 }
 
@@ -192,7 +179,7 @@ static void test_many(void **state) {
   configure("epochs=2 batch_size=8");
   for (size_t i = 0; i < JOBS; i++) {
     networks[i] = sample(space, "networks of test_cuda_races", i);
-    jobs[i] = job_of(networks[i], i);
+    jobs[i] = side_job(&cuda, networks[i], i);
     jobs[i].progress = NULL;
     together[i] = (struct tutti_outcome){.size = sizeof together[i]};
     outcomes[i] = &together[i];
@@ -224,7 +211,7 @@ static void test_diverged(void **state) {
   for (size_t i = 0; i < 2; i++) {
     struct tutti_outcome outcome = {.size = sizeof outcome};
     configure(trainings[i]);
-    struct tutti_job job = job_of(network, 3);
+    struct tutti_job job = side_job(&cuda, network, 3);
     cuda.epochs = 0;
     OK(tutti_backend_train(context, cuda.backend, &job, &outcome));
     assert_int_equal(outcome.state, TUTTI_STATE_FAILED);
@@ -237,7 +224,7 @@ static void test_stopped(void **state) {
   (void)state;
   configure("epochs=9 batch_size=5");
   tutti_network *network = every_op(7);
-  struct tutti_job job = job_of(network, 3);
+  struct tutti_job job = side_job(&cuda, network, 3);
   cuda.epochs = 0;
   cuda.stop_after = 2;
   OK(tutti_backend_train(context, cuda.backend, &job, &outcome));
@@ -259,7 +246,7 @@ static void test_cancelled(void **state) {
   (void)state;
   configure("epochs=1000 batch_size=5");
   tutti_network *network = every_op(7);
-  struct tutti_job first = job_of(network, 3), second = job_of(network, 4);
+  struct tutti_job first = side_job(&cuda, network, 3), second = side_job(&cuda, network, 4);
   const struct tutti_job *const pointers[2] = {&first, &second};
   first.progress = cancel;
   second.progress = NULL;
