@@ -29,8 +29,11 @@ while read -r line; do
     checks=$((checks + 1))
     [ -s flats.html ] || complain "no page"
     ;;
-  'tutti run shapes'*) expect_out "auroc-entropy" "Chosen anew for each shift" ;;
-  'tutti ablate'*) expect_out "8 runs: 4 variants" "nes-re          forward" ;;
+  'tutti run shapes'*) expect_out "auroc-entropy" "Chosen anew for each shift" "calibrator  temperature, on 90 validation rows" ;;
+  'tutti ablate'*)
+    expect_out "8 runs: 4 variants" "nes-re          forward"
+    expect_not_in err "nothing evolves" # it is asked whether evolution helps
+    ;;
   'tutti compare'*) expect_out "mean rank" ;;
   esac
 done <commands
