@@ -165,16 +165,16 @@ static struct table many(void) {
   for (int row = 0; row < ROWS; row++) {
     table_cell(&table, "row%d", row);
     for (int i = 1; i < COLUMNS; i++)
-      table_cell(&table, "%d.%d5", 100 + i, row);
+      table_cell(&table, "%s%d.%d5", i % 2 ? "123456" : "", 100 + i, row); /* numbers are wider than a text has to be */
   }
   return table;
 }
 
-/* Whatever the width, from the 26 that the longest row needs: no line is longer, each cell is there once, and columns
+/* Whatever the width, from the 30 that the longest row needs: no line is longer, each cell is there once, and columns
    that stand together share a line. */
 static void no_width_loses_a_cell(void **state) {
   (void)state;
-  for (size_t width = 26; width < 140; width++) {
+  for (size_t width = 30; width < 140; width++) {
     struct table table = many();
     char *text = shown(&table, width), *rest = text, *line;
     size_t found = 0, together = 0;
