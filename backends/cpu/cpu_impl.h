@@ -1,23 +1,30 @@
 /* cpu_impl.h - the parts of the cpu backend and what they share.
 
+   params.c   the parameters of trainings
+   check.c    checks of jobs, and what is said of those that diverge
    attributes.c  attributes of layers
    plan.c     a network's nodes
+   lives.c    when their values and gradients are needed
    memory.c   one block of memory for all that a step needs
    geometry.c how numbers lie in memory, and how many are worked on at once
    storage.c  values that lie in 16 bits
    view.c     what ops on images read
+   kernels.c, table.c  the kernels for a processor, and those of one instruction set
+   float_mode.c  numbers too small for a float's full precision count as 0
    product.c  products of a backward pass, and large ones
    bfloat.c, dots.c, tiles.c  products in bfloat16, and the processor's instructions and units for them
    team.c     threads that share a step
    step.c     forward and backward through the plan
    conv.c     convolutions, and those that have no file of their own
    pointwise.c, depthwise.c  convolutions of one pixel, and of one channel
+   patches.c  convolutions as products
    reduce.c   factorised reductions
    pool.c     pools, and changes of layout
    norm.c     batch normalisation
    drop.c     dropout
    head.c     losses and predictions
    nomu.c     those of head-nomu
+   box.c      where its artificial points are drawn
    weights.c  initial weights; weights to and from named tensors
    optimiser.c  steps of an optimiser, L2, clipping; the rules are in optimiser/
    training.c what trains a job: rows, gradients, early stopping
@@ -28,7 +35,7 @@
    slope.c    gradients of their answers in the inputs
    draws.c    predictions of a split, by draws of dropout too, and what of their uncertainty is the model's own
    lbfgs.c    L-BFGS on all rows
-   cpu.c      parameters, and the backend's ops */
+   cpu.c      the backend's descriptor and ops */
 #ifndef BACKEND_CPU_IMPL_H
 #define BACKEND_CPU_IMPL_H
 

@@ -2,7 +2,10 @@
 
    In vectors of columns, 12 of 16 lanes and more would be padding. So the vectors lie along k: a number of C is the sum
    of the lanes of a vector, and as many of these as a vector has lanes are summed at once. A row of C has the same bits
-   whatever rows are beside it. */
+   whatever rows are beside it.
+
+   Whole vectors of A are read, behind k up to the next multiple of 16 at most. What lies there is multiplied by 0, so
+   it must be finite (kernels_impl.h). */
 #ifndef BACKEND_CPU_GEMM_NARROW_IMPL_H
 #define BACKEND_CPU_GEMM_NARROW_IMPL_H
 
