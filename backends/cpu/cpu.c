@@ -22,10 +22,10 @@ struct cpu_backend {
 
 static void backend_uses_cpu(char *text, size_t size) {
   const enum tutti_cpu cpu = tutti_cpu_detect();
-  const char *units;
-  (void)backend_cpu_bfloat(backend_cpu_kernels(cpu), &units);
+  struct cpu_bfloat_way ways[CPU_BFLOAT_WAYS];
+  (void)backend_cpu_bfloat_ways(backend_cpu_kernels(cpu), ways);
   (void)snprintf(text, size, "products in float32 by %s; with precision = bfloat16 by %s", tutti_cpu_name(cpu),
-                 units ? units : "the same, which is slower than float32");
+                 ways[0].units ? ways[0].units : "the same, which is slower than float32");
 }
 
 static enum tutti_status backend_create_cpu(tutti_context *context, const void *config, const void *setup,

@@ -225,7 +225,8 @@ struct cpu_plan {
   size_t artificial;      /* NOMU: artificial points after the rows of a step */
   double norm_share;      /* of a batch in batch norm's running statistics; 0: each layer's momentum */
   bool trains;            /* this pass is one of training, to which `storage` and `precision` apply */
-  /* Products of training passes, of numbers rounded to bfloat16; NULL: they are in float32. */
+  /* Products of training passes, of numbers rounded to bfloat16: any of the ways of bfloat.c; NULL: they are in
+     float32. */
   cpu_bfloat_function *gemm_bfloat;
   bool slopes; /* for gradients in the inputs alone; the weights are another plan's */
   float *arena, *weights, *gradients;
@@ -266,9 +267,14 @@ size_t backend_cpu_evaluation_rows(const tutti_network *network);
 
 /* --- bfloat.c --- */
 
-/* The fastest way to multiply in bfloat16 that the processor has. *units: what of it that takes; NULL: the vectors of
-   the kernels. */
-cpu_bfloat_function *backend_cpu_bfloat(const struct cpu_kernels *kernels, const char **units);
+/* A way to multiply in bfloat16. All ways have the same bits. */
+struct cpu_bfloat_way {
+  const char *units; /* what of the processor it takes, static; NULL: the vectors of the kernels */
+  cpu_bfloat_function *multiply;
+};
+enum { CPU_BFLOAT_WAYS = 3 };
+/* The ways that this processor has, the fastest first, which plans take. Returns how many: at least one. */
+size_t backend_cpu_bfloat_ways(const struct cpu_kernels *kernels, struct cpu_bfloat_way ways[CPU_BFLOAT_WAYS]);
 /* A product in bfloat16 (struct cpu_bfloat). */
 void backend_cpu_multiply_bfloat(const struct cpu_plan *plan, const struct cpu_gemm *product, size_t columns);
 

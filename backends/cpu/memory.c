@@ -265,9 +265,11 @@ static enum tutti_status plan_create(tutti_context *context, const struct cpu_ke
   struct cpu_plan *plan;
   TUTTI_TRY(context, backend_cpu_plan_describe(context, network, task, rows, purpose, &plan));
   plan->kernels = kernels;
-  const char *units;
-  if (purpose->bfloat)
-    plan->gemm_bfloat = backend_cpu_bfloat(kernels, &units);
+  if (purpose->bfloat) {
+    struct cpu_bfloat_way ways[CPU_BFLOAT_WAYS];
+    (void)backend_cpu_bfloat_ways(kernels, ways);
+    plan->gemm_bfloat = ways[0].multiply;
+  }
   enum tutti_status status = backend_cpu_plan_place(context, plan, purpose->gradients);
   if (status == TUTTI_OK)
     *made = plan;

@@ -1,6 +1,6 @@
 /* test_cpu_bfloat.c - products of numbers rounded to bfloat16 (`precision = bfloat16`): bit for bit by every
-   instruction set and the processor's matrix units, against plain loops that round in the same places; and networks
-   beside those in floats. */
+   instruction set and each of the processor's units, against plain loops that round in the same places; and networks,
+   multiplied in each of these ways, beside those in floats. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,6 +19,25 @@
 enum { ROWS = 64, FEATURES = 9, OUTPUTS = 2 };
 
 static struct tutti_random draws;
+
+/* The ways to multiply that this machine has beside the kernels of an instruction set. */
+struct ways {
+  size_t count;
+  struct cpu_bfloat_way all[CPU_BFLOAT_WAYS];
+};
+
+static struct ways ways_of(enum tutti_cpu cpu) {
+  struct ways ways;
+  ways.count = backend_cpu_bfloat_ways(backend_cpu_kernels(cpu), ways.all);
+  return ways;
+}
+
+static enum tutti_cpu cpu_of(void **state) { return ((const struct level_test *)*state)->cpu; }
+
+/* That of a test, which is run for each of them. */
+static struct cpu_bfloat_way way_of(void **state) {
+  return ways_of(cpu_of(state)).all[((const struct level_test *)*state)->which];
+}
 
 static size_t below(size_t n) { return (size_t)tutti_random_below(&draws, (uint32_t)n); }
 
@@ -160,12 +179,12 @@ static void test_products(void **state) { check_products(kernels_of(state)->gemm
 
 static void test_units(void **state) {
   (void)state;
-  if (!backend_cpu_tiles() && !backend_cpu_dots())
+  const struct ways ways = ways_of(tutti_cpu_detect());
+  if (ways.count == 1)
     skip();
-  if (backend_cpu_tiles())
-    check_products(backend_cpu_tiles());
-  if (backend_cpu_dots())
-    check_products(backend_cpu_dots());
+  for (size_t w = 0; w < ways.count; w++)
+    if (ways.all[w].units)
+      check_products(ways.all[w].multiply);
 }
 
 /* What is not a number stays so, in whatever digits; infinity stays infinity. */
@@ -185,11 +204,9 @@ static void check_no_numbers(cpu_bfloat_function *multiply) {
 }
 
 static void test_no_numbers(void **state) {
-  check_no_numbers(kernels_of(state)->gemm_bfloat);
-  if (backend_cpu_tiles())
-    check_no_numbers(backend_cpu_tiles());
-  if (backend_cpu_dots())
-    check_no_numbers(backend_cpu_dots());
+  const struct ways ways = ways_of(cpu_of(state));
+  for (size_t w = 0; w < ways.count; w++)
+    check_no_numbers(ways.all[w].multiply);
 }
 
 /* --- networks --- */
@@ -226,11 +243,19 @@ static tutti_network *make_network(const struct tutti_task *task) {
   return network;
 }
 
-static struct cpu_plan *make_plan(const tutti_network *network, const struct tutti_task *task, enum tutti_cpu cpu,
-                                  int precision) {
-  struct cpu_config config = make_config();
-  config.precision = precision;
+/* A plan to train with, in floats; in bfloat16, multiplying as the way says. */
+static struct cpu_plan *make_plan(const tutti_network *network, const struct tutti_task *task, enum tutti_cpu cpu) {
+  const struct cpu_config config = make_config();
   return plan_to_train(network, task, cpu, &config);
+}
+
+static struct cpu_plan *make_short_plan(const tutti_network *network, const struct tutti_task *task, enum tutti_cpu cpu,
+                                        struct cpu_bfloat_way way) {
+  struct cpu_config config = make_config();
+  config.precision = CPU_BFLOAT16;
+  struct cpu_plan *plan = plan_to_train(network, task, cpu, &config);
+  plan->gemm_bfloat = way.multiply;
+  return plan;
 }
 
 static void require_short(const char *what, size_t count, const float *x) {
@@ -241,45 +266,76 @@ static void require_short(const char *what, size_t count, const float *x) {
 
 /* With numbers of few digits nothing is rounded: losses and gradients are those of floats, to the bit. */
 static void test_exact_networks(void **state) {
-  (void)state;
   tutti_random_init(&draws, 9, "exact networks", 0);
   struct tutti_task task = make_task();
   tutti_split *split = make_rows(&task, true);
   tutti_network *network = make_network(&task);
-  for (int cpu = 0; cpu <= (int)tutti_cpu_detect(); cpu++) {
-    struct cpu_plan *floats = make_plan(network, &task, (enum tutti_cpu)cpu, CPU_FLOAT32);
-    struct cpu_plan *bfloats = make_plan(network, &task, (enum tutti_cpu)cpu, CPU_BFLOAT16);
-    size_t set = 0;
-    for (size_t i = 0; i < floats->trained; i++) { /* what lies between weights is 0, and stays so */
-      floats->weights[i] = floats->weights[i] == 0 || below(12) ? 0 : below(2) ? 1 : -1;
-      set += floats->weights[i] != 0;
-    }
-    assert_true(set > 100);
-    memcpy(bfloats->weights, floats->weights, floats->floats * sizeof(float));
-    assert_true(pass_all(floats, split) == pass_all(bfloats, split));
-    for (size_t i = 0; i < floats->node_count; i++) {
-      const struct cpu_node *node = &floats->nodes[i];
-      if (node->value)
-        require_short("values", ROWS * node->ld, node->value);
-      if (node->gradient)
-        require_short("gradients", ROWS * node->ld, node->gradient);
-    }
-    assert_memory_equal(bfloats->gradients, floats->gradients, floats->trained * sizeof(float));
-    backend_cpu_plan_destroy(floats);
-    backend_cpu_plan_destroy(bfloats);
+  struct cpu_plan *floats = make_plan(network, &task, cpu_of(state));
+  struct cpu_plan *bfloats = make_short_plan(network, &task, cpu_of(state), way_of(state));
+  size_t set = 0;
+  for (size_t i = 0; i < floats->trained; i++) { /* what lies between weights is 0, and stays so */
+    floats->weights[i] = floats->weights[i] == 0 || below(12) ? 0 : below(2) ? 1 : -1;
+    set += floats->weights[i] != 0;
   }
+  assert_true(set > 100);
+  memcpy(bfloats->weights, floats->weights, floats->floats * sizeof(float));
+  assert_true(pass_all(floats, split) == pass_all(bfloats, split));
+  for (size_t i = 0; i < floats->node_count; i++) {
+    const struct cpu_node *node = &floats->nodes[i];
+    if (node->value)
+      require_short("values", ROWS * node->ld, node->value);
+    if (node->gradient)
+      require_short("gradients", ROWS * node->ld, node->gradient);
+  }
+  assert_memory_equal(bfloats->gradients, floats->gradients, floats->trained * sizeof(float));
+  backend_cpu_plan_destroy(floats);
+  backend_cpu_plan_destroy(bfloats);
   tutti_network_destroy(network);
+  tutti_split_destroy(split);
+}
+
+/* Losses and gradients of a network, multiplied in one way, are those of it multiplied in any other. */
+static void check_ways(enum tutti_cpu cpu, const tutti_network *network, const struct tutti_task *task,
+                       const tutti_split *split) {
+  const struct ways ways = ways_of(cpu);
+  struct cpu_plan *first = make_short_plan(network, task, cpu, ways.all[0]);
+  const double loss = pass_all(first, split);
+  for (size_t w = 1; w < ways.count; w++) {
+    struct cpu_plan *other = make_short_plan(network, task, cpu, ways.all[w]);
+    assert_true(pass_all(other, split) == loss);
+    assert_memory_equal(other->gradients, first->gradients, first->trained * sizeof(float));
+    backend_cpu_plan_destroy(other);
+  }
+  backend_cpu_plan_destroy(first);
+}
+
+static void test_ways(void **state) {
+  if (ways_of(cpu_of(state)).count == 1)
+    skip();
+  tutti_random_init(&draws, 4, "ways to multiply", 0);
+  struct tutti_task task = make_task();
+  tutti_split *split = make_rows(&task, false);
+  tutti_network *network = make_network(&task);
+  check_ways(cpu_of(state), network, &task, split);
+  tutti_network_destroy(network);
+  tutti_split_destroy(split);
+  task = images_task();
+  split = images_make(&task);
+  for (int32_t wide = 16; wide <= 40; wide += 8) {
+    network = images_network(&task, wide);
+    check_ways(cpu_of(state), network, &task, split);
+    tutti_network_destroy(network);
+  }
   tutti_split_destroy(split);
 }
 
 /* Both products of a backward pass round: with 1 + 2^-9, which has too many digits, they are what they are with 1. */
 static void test_backward_products(void **state) {
-  (void)state;
   enum { SIZE = 16, NUMBERS = SIZE * SIZE };
   const float longer = 1 + 0x1p-9f;
   struct tutti_task task = make_task();
   tutti_network *network = make_network(&task);
-  struct cpu_plan *plan = make_plan(network, &task, tutti_cpu_detect(), CPU_BFLOAT16);
+  struct cpu_plan *plan = make_short_plan(network, &task, cpu_of(state), way_of(state));
   float x[NUMBERS], gradient[NUMBERS], to[NUMBERS];
   for (size_t i = 0; i < NUMBERS; i++) {
     x[i] = longer;
@@ -317,50 +373,46 @@ static void test_backward_products(void **state) {
 
 /* Rounding moves each number by 2^-9 of it at most, and a unit near its kink is on in one and off in the other: the
    gradient turns by a small angle. What is not training has the bits of floats. */
-static void check_beside_floats(const tutti_network *network, const struct tutti_task *task, const tutti_split *split) {
-  for (int cpu = 0; cpu <= (int)tutti_cpu_detect(); cpu++) {
-    struct cpu_plan *floats = make_plan(network, task, (enum tutti_cpu)cpu, CPU_FLOAT32);
-    struct cpu_plan *bfloats = make_plan(network, task, (enum tutti_cpu)cpu, CPU_BFLOAT16);
-    double want = pass_all(floats, split), got = pass_all(bfloats, split), squares = 0, apart = 0;
-    assert_true(want != got);
-    assert_close(got, want, 1e-2, 0);
-    for (size_t i = 0; i < floats->trained; i++) {
-      const double a = (double)floats->gradients[i], b = (double)bfloats->gradients[i];
-      squares += a * a;
-      apart += (a - b) * (a - b);
-    }
-    if (!(sqrt(apart / squares) < 0.05 && apart > 0))
-      fail_msg("the gradients are %.3g of their length apart", sqrt(apart / squares));
-    for (size_t i = 0; i < floats->floats; i++)
-      bfloats->weights[i] = floats->weights[i]; /* the running statistics differ */
-    backend_cpu_forward(floats, task->train_rows, NULL);
-    backend_cpu_forward(bfloats, task->train_rows, NULL);
-    assert_true(backend_cpu_loss(floats, task->train_rows, false) ==
-                backend_cpu_loss(bfloats, task->train_rows, false));
-    backend_cpu_plan_destroy(floats);
-    backend_cpu_plan_destroy(bfloats);
+static void check_beside_floats(void **state, const tutti_network *network, const struct tutti_task *task,
+                                const tutti_split *split) {
+  struct cpu_plan *floats = make_plan(network, task, cpu_of(state));
+  struct cpu_plan *bfloats = make_short_plan(network, task, cpu_of(state), way_of(state));
+  double want = pass_all(floats, split), got = pass_all(bfloats, split), squares = 0, apart = 0;
+  assert_true(want != got);
+  assert_close(got, want, 1e-2, 0);
+  for (size_t i = 0; i < floats->trained; i++) {
+    const double a = (double)floats->gradients[i], b = (double)bfloats->gradients[i];
+    squares += a * a;
+    apart += (a - b) * (a - b);
   }
+  if (!(sqrt(apart / squares) < 0.05 && apart > 0))
+    fail_msg("the gradients are %.3g of their length apart", sqrt(apart / squares));
+  for (size_t i = 0; i < floats->floats; i++)
+    bfloats->weights[i] = floats->weights[i]; /* the running statistics differ */
+  backend_cpu_forward(floats, task->train_rows, NULL);
+  backend_cpu_forward(bfloats, task->train_rows, NULL);
+  assert_true(backend_cpu_loss(floats, task->train_rows, false) == backend_cpu_loss(bfloats, task->train_rows, false));
+  backend_cpu_plan_destroy(floats);
+  backend_cpu_plan_destroy(bfloats);
 }
 
 static void test_networks_beside_floats(void **state) {
-  (void)state;
   tutti_random_init(&draws, 2, "networks beside floats", 0);
   struct tutti_task task = make_task();
   tutti_split *split = make_rows(&task, false);
   tutti_network *network = make_network(&task);
-  check_beside_floats(network, &task, split);
+  check_beside_floats(state, network, &task, split);
   tutti_network_destroy(network);
   tutti_split_destroy(split);
 }
 
 /* Patches, convolutions of one pixel with and without a depthwise one before them, factorised reductions. */
 static void test_images_beside_floats(void **state) {
-  (void)state;
   struct tutti_task task = images_task();
   tutti_split *split = images_make(&task);
   for (int32_t wide = 16; wide <= 40; wide += 8) {
     tutti_network *network = images_network(&task, wide);
-    check_beside_floats(network, &task, split);
+    check_beside_floats(state, network, &task, split);
     tutti_network_destroy(network);
   }
   tutti_split_destroy(split);
@@ -392,7 +444,7 @@ static void require_close(const struct kind *kind, const char *what, size_t coun
              sqrt(apart / squares));
 }
 
-static void check_kind(struct kind kind) {
+static void check_kind(void **state, struct kind kind) {
   enum { IMAGES = 4 };
   struct tutti_task task = images_task();
   task.input = (struct tutti_shape){kind.size, kind.size, 3};
@@ -409,7 +461,8 @@ static void check_kind(struct kind kind) {
   OK(tutti_network_add_head(context, network, OP(network, TUTTI_OP_GLOBAL_POOL, layer), &task));
   struct cpu_plan *plans[2];
   for (int i = 0; i < 2; i++) { /* in bfloat16; in floats */
-    struct cpu_plan *plan = plans[i] = make_plan(network, &task, tutti_cpu_detect(), i ? CPU_FLOAT32 : CPU_BFLOAT16);
+    struct cpu_plan *plan = plans[i] =
+        i ? make_plan(network, &task, cpu_of(state)) : make_short_plan(network, &task, cpu_of(state), way_of(state));
     const struct cpu_draws training = {.drop = true};
     const bool first = i == 1 && kind.rounds;
     struct cpu_node *one = &plan->nodes[1], *two = &plan->nodes[2];
@@ -448,19 +501,18 @@ static void check_kind(struct kind kind) {
 }
 
 static void test_kinds_of_layers(void **state) {
-  (void)state;
   for (int32_t size = 4; size <= 9; size++)
     for (int i = 0; i < 3; i++) {
       const int32_t kernel = i == 1 ? 3 : 1;
-      check_kind((struct kind){size, kernel, 40, 32, i == 2, true});
-      check_kind((struct kind){size, kernel, 16, 24, i == 2, true});
-      check_kind((struct kind){size, kernel, 16, 16, i == 2, true});
-      check_kind((struct kind){size, kernel, 16, 15, i == 2, false});
+      check_kind(state, (struct kind){size, kernel, 40, 32, i == 2, true});
+      check_kind(state, (struct kind){size, kernel, 16, 24, i == 2, true});
+      check_kind(state, (struct kind){size, kernel, 16, 16, i == 2, true});
+      check_kind(state, (struct kind){size, kernel, 16, 15, i == 2, false});
     }
-  check_kind((struct kind){8, 1, 15, 32, false, false});
-  check_kind((struct kind){8, 3, 2, 16, false, true});   /* a patch has 18 numbers */
-  check_kind((struct kind){8, 3, 64, 64, false, true});  /* the last row of an image is a block of its own */
-  check_kind((struct kind){4, 3, 256, 64, false, true}); /* no block has 16 pixels */
+  check_kind(state, (struct kind){8, 1, 15, 32, false, false});
+  check_kind(state, (struct kind){8, 3, 2, 16, false, true});   /* a patch has 18 numbers */
+  check_kind(state, (struct kind){8, 3, 64, 64, false, true});  /* the last row of an image is a block of its own */
+  check_kind(state, (struct kind){4, 3, 256, 64, false, true}); /* no block has 16 pixels */
 }
 
 /* Mini-batches of fewer than 16 rows do not round, whatever validation puts through the network at once. */
@@ -496,18 +548,25 @@ static void test_rows_of_a_step_decide(void **state) {
 }
 
 int main(void) {
+  static const struct {
+    const char *name;
+    CMUnitTestFunction test;
+  } of_ways[] = {{"test_exact_networks", test_exact_networks},
+                 {"test_backward_products", test_backward_products},
+                 {"test_networks_beside_floats", test_networks_beside_floats},
+                 {"test_images_beside_floats", test_images_beside_floats},
+                 {"test_kinds_of_layers", test_kinds_of_layers}};
   struct level_tests all = {.count = 0};
   add_on_levels(&all, "test_products", 0, test_products);
   add_on_levels(&all, "test_no_numbers", 0, test_no_numbers);
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_units),
-      cmocka_unit_test(test_exact_networks),
-      cmocka_unit_test(test_backward_products),
-      cmocka_unit_test(test_networks_beside_floats),
-      cmocka_unit_test(test_images_beside_floats),
-      cmocka_unit_test(test_kinds_of_layers),
-      cmocka_unit_test(test_rows_of_a_step_decide),
-  };
-  int failed = run_on_levels(&all, "products", NULL, NULL);
+  add_on_levels(&all, "test_ways", 0, test_ways);
+  const struct ways ways = ways_of(tutti_cpu_detect());
+  for (size_t i = 0; i < sizeof of_ways / sizeof of_ways[0]; i++)
+    for (size_t w = 0; w < ways.count; w++)
+      add_on_levels(&all,
+                    told("%s by %s", of_ways[i].name, ways.all[w].units ? ways.all[w].units : "vectors, the rest"),
+                    (int)w, of_ways[i].test);
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_units), cmocka_unit_test(test_rows_of_a_step_decide)};
+  int failed = run_on_levels(&all, "products and networks", set_up, tear_down);
   return cmocka_run_group_tests(tests, set_up, tear_down) + failed;
 }
