@@ -15,6 +15,7 @@ libbackendplan_la_SOURCES += %D%/cpu/check.c
 libbackendplan_la_SOURCES += %D%/cpu/geometry.c
 libbackendplan_la_SOURCES += %D%/cpu/lives.c
 libbackendplan_la_SOURCES += %D%/cpu/params.c
+libbackendplan_la_SOURCES += %D%/cpu/params_impl.h
 libbackendplan_la_SOURCES += %D%/cpu/plan.c
 libbackendplan_la_SOURCES += %D%/cpu/schedule_impl.h
 libbackendplan_la_SOURCES += %D%/cpu/weights.c
@@ -125,7 +126,7 @@ backend_cpu_la_LIBADD = libbackendcpu.la -lm
 cuda_engine = %D%/cuda/engine.cu %D%/cuda/device.cuh %D%/cuda/elements.cuh %D%/cuda/head.cuh
 cuda_engine += %D%/cuda/network.cuh %D%/cuda/optimisers.cuh %D%/cuda/product.cuh %D%/cuda/staged_product.cuh
 cuda_engine += %D%/cuda/step.cuh %D%/cuda/tensor.cuh %D%/cuda/thin_product.cuh %D%/cuda/warp_product.cuh
-cuda_host = %D%/cuda/backend_impl.h %D%/cuda/cuda.c %D%/cuda/ops.c
+cuda_host = %D%/cuda/backend_impl.h %D%/cuda/cuda.c %D%/cuda/ops.c %D%/cuda/params.c
 cuda_host += %D%/cuda/cuda_impl.h %D%/cuda/engine_impl.h
 cuda_host += %D%/cuda/pool_impl.h %D%/cuda/answer.c %D%/cuda/arena.c %D%/cuda/device.c %D%/cuda/grids.c
 cuda_host += %D%/cuda/lower.c %D%/cuda/memory.c %D%/cuda/pool.c %D%/cuda/predict.c
@@ -165,7 +166,7 @@ compile_cuda += --ftz=true --prec-div=false --prec-sqrt=false $(CUDA_TARGETS) -f
 	@echo "  NVCC     $@"
 	@$(compile_cuda) -c -o $@ $(top_srcdir)/%D%/cuda/stream.cu
 else
-backend_cuda_la_SOURCES = %D%/cuda/backend_impl.h %D%/cuda/cuda.c %D%/cuda/ops.c
+backend_cuda_la_SOURCES = %D%/cuda/backend_impl.h %D%/cuda/cuda.c %D%/cuda/ops.c %D%/cuda/params.c
 backend_cuda_la_SOURCES += %D%/cuda/without.c %D%/cuda/stream_without.c
 backend_cuda_la_LIBADD = libbackendcpu.la -lm
 endif

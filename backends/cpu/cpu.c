@@ -93,10 +93,6 @@ static enum tutti_status check_storage(tutti_context *context, const struct tutt
 
 static enum tutti_status check_precision(tutti_context *context, const struct tutti_job *job) {
   const struct cpu_config *config = job->config;
-  if (config->precision == CPU_TF32)
-    return TUTTI_FAIL(
-        context, TUTTI_ERROR_USAGE,
-        "backend.precision = tf32: processors do not have it, only backend cuda; take float32 or bfloat16");
   if (config->precision == CPU_FLOAT32)
     return TUTTI_OK;
   if (config->optimiser == CPU_LBFGS)

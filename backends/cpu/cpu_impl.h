@@ -48,7 +48,8 @@ enum cpu_schedule { CPU_SCHEDULE_CONSTANT, CPU_SCHEDULE_COSINE, CPU_SCHEDULE_STE
 enum cpu_keep { CPU_KEEP_BEST, CPU_KEEP_LAST };
 enum cpu_storage { CPU_STORAGE_FLOAT, CPU_STORAGE_HALF };
 enum cpu_shuffle { CPU_SHUFFLE_TRIAL, CPU_SHUFFLE_RUN };
-enum cpu_precision { CPU_FLOAT32, CPU_TF32, CPU_BFLOAT16 };
+/* Backend cpu has the first two. */
+enum cpu_precision { CPU_FLOAT32, CPU_BFLOAT16, CPU_TF32 };
 enum cpu_epsilon { CPU_EPSILON_KERAS, CPU_EPSILON_PAPER };
 enum cpu_initialiser {
   CPU_GLOROT_UNIFORM,
@@ -61,7 +62,7 @@ enum cpu_initialiser {
   CPU_PYTORCH
 };
 
-/* The parameters; cpu.c has their table. */
+/* The parameters; params_impl.h has their table. */
 struct cpu_config {
   int64_t epochs, batch_size;
   int optimiser;

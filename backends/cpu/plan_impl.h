@@ -5,7 +5,7 @@
 
 #include "cpu_impl.h"
 
-/* --- parameters (params.c) and checks (check.c) --- */
+/* --- parameters (params_impl.h, params.c) and checks (check.c) --- */
 
 enum { CPU_PARAMS = 40 };
 extern const struct tutti_param backend_cpu_params[CPU_PARAMS];

@@ -7,6 +7,11 @@
 
 #include <tutti/plugin.h>
 
+/* --- params.c --- */
+
+/* Those of backend cpu, with precisions of its own. */
+extern const struct tutti_param backend_cuda_params[CPU_PARAMS];
+
 /* --- ops.c --- */
 
 /* Has the block engine this op? */

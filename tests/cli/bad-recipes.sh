@@ -55,6 +55,9 @@ refuse "$agebo;s/= dense-skip/&\nwidths =/" '[space] widths' "found nothing"
 refuse "$agebo;\$ a [acquisition]\nkappa = -0.1" wrong.ini:24 '[acquisition] kappa' -0.1
 refuse "s/nes-rs/hyperens\nconfigurations = 3\ninitialisations = 2/" "configurations x initialisations" 6
 
+# What backend cpu does not have.
+refuse 's/^plugin = cpu/&\nprecision = tf32/' 'wrong.ini:18: [backend] precision: expected one of: float32, bfloat16; found' tf32
+
 # A network of one's own: not there, no network, of other shapes.
 own=s/mlp/fixed\\nnetwork\ =\ net.json/
 refuse "$own" '[space] network' net.json

@@ -172,8 +172,6 @@ static void products_in_bfloat16_need_no_smooth_loss(void **state) {
   struct setting *s = begin((struct tutti_shape){1, 1, PIXELS});
   s->values->precision = CPU_BFLOAT16;
   OK(cpu_ops.check(s->backend, s->context, &s->job));
-  s->values->precision = CPU_TF32;
-  expect_refusal(s, "backend.precision = tf32: processors do not have it");
   s->values->precision = CPU_BFLOAT16;
   s->values->optimiser = CPU_LBFGS;
   expect_refusal(s, "backend.precision = bfloat16: optimiser = lbfgs");
