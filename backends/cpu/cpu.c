@@ -56,13 +56,13 @@ static enum tutti_status check_augmentation(tutti_context *context, const struct
   const char *varied = backend_cpu_augments(config);
   if (varied && input.height == 1 && input.width == 1)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                      "backend.%s: the inputs are %d features, and only images can be varied; leave it out", varied,
-                      input.channels);
+                      "backend.%s: inputs of %d %s are no images, and only images can be varied; leave it out", varied,
+                      input.channels, tutti_plural((size_t)input.channels, "feature", "features"));
   if ((config->augment_saturation > 0 || config->augment_hue > 0) && input.channels != 3)
-    return TUTTI_FAIL(
-        context, TUTTI_ERROR_USAGE,
-        "backend.%s: the images have %d channels, and only red, green and blue have colours; leave it out",
-        config->augment_hue > 0 ? "augment_hue" : "augment_saturation", input.channels);
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "backend.%s: images of %d %s, and only red, green and blue have colours; leave it out",
+                      config->augment_hue > 0 ? "augment_hue" : "augment_saturation", input.channels,
+                      tutti_plural((size_t)input.channels, "channel", "channels"));
   if (config->augment_crop < 1 && config->augment_padding > 0)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "backend.augment_padding and augment_crop are two kinds of crops; leave one out");
@@ -73,21 +73,29 @@ static enum tutti_status check_augmentation(tutti_context *context, const struct
   return TUTTI_OK;
 }
 
+/* Does a layer behind the inputs make images? */
+static bool makes_images(const tutti_network *network) {
+  for (size_t i = 1; i < tutti_network_layers(network); i++) {
+    struct tutti_shape shape = tutti_network_layer(network, i)->shape;
+    if (shape.height > 1 || shape.width > 1)
+      return true;
+  }
+  return false;
+}
+
 /* Only images have values between layers that are worth it, and L-BFGS needs a loss without steps. */
 static enum tutti_status check_storage(tutti_context *context, const struct tutti_job *job) {
   const struct cpu_config *config = job->config;
-  struct tutti_shape input = tutti_network_layer(job->network, 0)->shape;
   if (config->storage == CPU_STORAGE_FLOAT)
     return TUTTI_OK;
   if (config->optimiser == CPU_LBFGS)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "backend.storage: optimiser = lbfgs needs a loss that is as smooth as floats can be, and half "
                       "storage rounds it; leave one of the two out");
-  if (input.height == 1 && input.width == 1)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                      "backend.storage: the inputs are %d features, and only networks of images are kept in 16 bits; "
-                      "leave it out",
-                      input.channels);
+  if (!makes_images(job->network))
+    return TUTTI_FAIL(
+        context, TUTTI_ERROR_USAGE,
+        "backend.storage: no layer of this network makes images, and only these are kept in 16 bits; leave it out");
   return TUTTI_OK;
 }
 

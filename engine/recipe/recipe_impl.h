@@ -174,8 +174,9 @@ bool tutti_recipe_is_superseded(const tutti_recipe *recipe, const struct recipe_
 /* Make the domain of the searched parameters, and set the fixed ones in the host's backend, or the head. */
 TUTTI_NODISCARD enum tutti_status tutti_recipe_set_hyperparameters(tutti_context *context, tutti_recipe *recipe);
 
-/* Say where the recipe has the key that the current error's message begins with ("data.path: ..."): put "FILE:LINE: "
-   in front, or "--set " for an override, or only the recipe's file if it does not have the key. Returns `status`. */
+/* Say where the recipe has the key that the current error's message begins with ("data.path: ..."), itself or behind
+   the plugin that says it ("backend cpu: backend.storage: ..."): put "FILE:LINE: " in front, or "--set " for an
+   override, or only the recipe's file if it does not have the key. Returns `status`. */
 enum tutti_status tutti_recipe_place(tutti_context *context, const tutti_recipe *recipe, enum tutti_status status);
 
 #endif

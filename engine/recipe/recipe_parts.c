@@ -29,7 +29,11 @@ static const struct recipe_entry *entry_of(const tutti_recipe *recipe, const cha
 }
 
 enum tutti_status tutti_recipe_place(tutti_context *context, const tutti_recipe *recipe, enum tutti_status status) {
-  const struct recipe_entry *entry = entry_of(recipe, tutti_error_message(context));
+  const char *message = tutti_error_message(context), *behind = strstr(message, ": ");
+  const struct recipe_entry *entry = entry_of(recipe, message),
+                            *of_plugin = behind ? entry_of(recipe, behind + 2) : NULL;
+  if (!entry && of_plugin)
+    return tutti_recipe_blame_line(context, of_plugin, status);
   if (!entry)
     return tutti_error_prefix(context, status, "%s: ", tutti_recipe_path(recipe));
   return entry->file->command_line ? tutti_error_prefix(context, status, "--set ")

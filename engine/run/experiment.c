@@ -305,7 +305,10 @@ static enum tutti_status probe(tutti_context *context, const struct tutti_experi
                           .validation = dataset ? tutti_dataset_find(dataset, TUTTI_SPLIT_VALIDATION) : NULL};
   TUTTI_TRY_OUT(context, tutti_experiment_class_weights(context, experiment, job.train, &weights));
   job.class_weights = weights;
-  TUTTI_TRY_OUT(context, tutti_backend_check(context, learner, &job));
+  status = tutti_backend_check(context, learner, &job);
+  if (status != TUTTI_OK)
+    status = tutti_recipe_place(context, experiment->recipe, status);
+  TUTTI_TRY_OUT(context, status);
   TUTTI_TRY_OUT(context, check_parts(context, experiment, learner, &job));
 out:
   tutti_free(weights);

@@ -55,8 +55,20 @@ refuse "$agebo;s/= dense-skip/&\nwidths =/" '[space] widths' "found nothing"
 refuse "$agebo;\$ a [acquisition]\nkappa = -0.1" wrong.ini:24 '[acquisition] kappa' -0.1
 refuse "s/nes-rs/hyperens\nconfigurations = 3\ninitialisations = 2/" "configurations x initialisations" 6
 
-# What backend cpu does not have.
+# Backend cpu's ways to save digits, in the line that asks for them: what it does not have, what wants them all, what has
+# nothing to save.
+make_stripes
 refuse 's/^plugin = cpu/&\nprecision = tf32/' 'wrong.ini:18: [backend] precision: expected one of: float32, bfloat16; found' tf32
+for way in 'precision = bfloat16' 'storage = half'; do
+  refuse "s/^epochs = .*/&\noptimiser = lbfgs/;s/^plugin = cpu/&\n$way/" "wrong.ini:19: backend cpu: backend.${way%% *}" lbfgs
+done
+refuse 's/^plugin = cpu/&\nstorage = half/' 'wrong.ini:18: backend cpu: backend.storage: no layer of this network makes images'
+refuse 's/^plugin = cpu/&\naugment_flip = yes/;s/^ignore = .*/ignore = x2 group kind/' 'backend.augment_flip: inputs of 1 feature are no images'
+stripes_recipe | sed 's/^\[selector\]/[backend]\nstorage = half\n&/' >wrong.ini
+tutti validate wrong.ini # images that a network only flattens
+expect_usage_error 'wrong.ini:16: backend cpu: backend.storage: no layer of this network makes images'
+tutti validate wrong.ini --set backend.storage=float --set backend.precision=bfloat16 --set hyperparameters.optimiser=lbfgs
+expect_usage_error 'tutti: --set backend.precision: backend cpu: backend.precision = bfloat16: optimiser = lbfgs'
 
 # A network of one's own: not there, no network, of other shapes.
 own=s/mlp/fixed\\nnetwork\ =\ net.json/

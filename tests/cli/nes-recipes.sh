@@ -127,7 +127,7 @@ expect_err "[space] cell: expected a cell like" "did you mean 'gdas'?"
 arguments fashion-mnist-small
 tutti validate "$ini/fashion-mnist-small.ini" "${arguments[@]}" --set backend.augment_hue=0.1
 expect_code 2
-expect_err "backend.augment_hue: the images have 1 channels"
+expect_err "backend.augment_hue: images of 1 channel"
 arguments tiny-imagenet
 tutti validate "$ini/tiny-imagenet.ini" "${arguments[@]}" --set hyperparameters.augment_padding=4
 expect_code 2

@@ -138,7 +138,7 @@ static void only_images_are_varied(void **state) {
   struct setting *s = begin((struct tutti_shape){1, 1, PIXELS});
   s->values->augment_flip = true;
   assert_int_equal(cpu_ops.check(s->backend, s->context, &s->job), TUTTI_ERROR_USAGE);
-  assert_non_null(strstr(tutti_error_message(s->context), "backend.augment_flip: the inputs are 9 features"));
+  assert_non_null(strstr(tutti_error_message(s->context), "backend.augment_flip: inputs of 9 features"));
   end(s);
   s = begin((struct tutti_shape){SIDE, SIDE, 1});
   s->values->augment_padding = SIDE;
@@ -153,14 +153,27 @@ static void expect_refusal(struct setting *s, const char *text) {
     fail_msg("expected \"%s\" in: %s", text, tutti_error_message(s->context));
 }
 
+/* Give it a network whose first layer makes images of images. */
+static void pool_first(struct setting *s) {
+  uint32_t layer = 0;
+  tutti_network_destroy(s->network);
+  OK(tutti_network_create(s->context, s->task.input, &s->network));
+  OK(tutti_network_add(s->context, s->network, TUTTI_OP_MAX_POOL, NULL, 1, &layer, NULL, &layer));
+  OK(tutti_network_add(s->context, s->network, TUTTI_OP_FLATTEN, NULL, 1, &layer, NULL, &layer));
+  OK(tutti_network_add_head(s->context, s->network, layer, &s->task));
+  s->job.network = s->network;
+}
+
 static void only_images_are_kept_in_halves(void **state) {
   (void)state;
   struct setting *s = begin((struct tutti_shape){1, 1, PIXELS});
   s->values->storage = CPU_STORAGE_HALF;
-  expect_refusal(s, "backend.storage: the inputs are 9 features");
+  expect_refusal(s, "backend.storage: no layer of this network makes images");
   end(s);
-  s = begin((struct tutti_shape){SIDE, SIDE, 1});
+  s = begin((struct tutti_shape){SIDE, SIDE, 1}); /* images that are only flattened */
   s->values->storage = CPU_STORAGE_HALF;
+  expect_refusal(s, "backend.storage: no layer of this network makes images");
+  pool_first(s);
   OK(cpu_ops.check(s->backend, s->context, &s->job));
   s->values->optimiser = CPU_LBFGS;
   expect_refusal(s, "backend.storage: optimiser = lbfgs");
