@@ -194,6 +194,7 @@ noinst_LTLIBRARIES += libreading.la
 libreading_la_LDFLAGS =
 libreading_la_SOURCES = %D%/shared/reading/folder.c %D%/shared/reading/folder.h
 libreading_la_SOURCES += %D%/shared/reading/gz.c %D%/shared/reading/gz.h
+libreading_la_SOURCES += %D%/shared/reading/memory.c %D%/shared/reading/memory.h
 # Apart, since it needs libcsv.
 noinst_LTLIBRARIES += libcsvtable.la
 libcsvtable_la_LDFLAGS =
@@ -231,5 +232,6 @@ source_nomu_la_SOURCES += %D%/source/generator.c %D%/source/generator.h
 plugin_LTLIBRARIES += source-npy.la
 source_npy_la_SOURCES = %D%/source/npy.c %D%/source/npy/npy_images.c %D%/source/npy/npy_impl.h
 source_npy_la_SOURCES += %D%/source/npy/npy_table.c
+source_npy_la_LIBADD = libreading.la $(ZLIB_LIBS)
 plugin_LTLIBRARIES += source-toy-sine.la
 source_toy_sine_la_SOURCES = %D%/source/toy-sine.c %D%/source/generator.c %D%/source/generator.h

@@ -144,6 +144,17 @@ static enum tutti_status check_size(tutti_context *context, const char *path, of
                           (intmax_t)(size >> 20), bound.bytes >> 21, bound.of);
 }
 
+/* One byte more than the file has. */
+static enum tutti_status make_room(tutti_context *context, const char *path, off_t size, char **data) {
+  enum tutti_status status = tutti_alloc(context, (size_t)size + 1, 1, data);
+  if (status != TUTTI_ERROR_MEMORY)
+    return status;
+  const struct tutti_memory_bound bound = tutti_memory_bound(context);
+  return tutti_error_prefix(context, status,
+                            "%s: its %jd MiB do not fit beside all else into %zu MiB, %s; give it more memory: ", path,
+                            (intmax_t)(size >> 20), bound.bytes >> 20, bound.of);
+}
+
 enum tutti_status tutti_file_read(tutti_context *context, const char *path, char **data, size_t *bytes) {
   enum tutti_status status = TUTTI_OK;
   struct stat facts = {0};
@@ -152,7 +163,7 @@ enum tutti_status tutti_file_read(tutti_context *context, const char *path, char
   *bytes = 0;
   TUTTI_TRY(context, tutti_file_open(context, path, &file, &facts));
   TUTTI_TRY_OUT(context, check_size(context, path, facts.st_size));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, (size_t)facts.st_size + 1, 1, data));
+  TUTTI_TRY_OUT(context, make_room(context, path, facts.st_size, data));
   while (*bytes < (size_t)facts.st_size) {
     ssize_t n = read(file, *data + *bytes, (size_t)facts.st_size - *bytes);
     if (n < 0 && errno == EINTR)

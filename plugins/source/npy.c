@@ -1,4 +1,5 @@
 /* npy.c - source npy: NumPy arrays. One or two dimensions are a table, three or four are images. */
+#include "plugins/shared/reading/memory.h"
 #include "plugins/source/npy/npy_impl.h"
 
 static enum tutti_status read_labelled(tutti_context *context, const char *path, const char *labels, bool test,
@@ -17,9 +18,8 @@ static enum tutti_status read_new(tutti_context *context, const struct tutti_sou
                 : npy_read_table(context, request->path, NULL, rows);
 }
 
-static enum tutti_status source_read_npy(void *self, tutti_context *context, const struct tutti_source_request *request,
-                                         tutti_rows *rows) {
-  (void)self;
+static enum tutti_status read_all(tutti_context *context, const struct tutti_source_request *request,
+                                  tutti_rows *rows) {
   if (request->new_rows)
     return read_new(context, request, rows);
   if (!npy_has_images(context, request->path)) {
@@ -35,6 +35,12 @@ static enum tutti_status source_read_npy(void *self, tutti_context *context, con
     TUTTI_TRY(context, read_labelled(context, request->test_path, request->test_target_path, true, rows));
   tutti_rows_set_test_rows(rows, tutti_rows_count(rows) - training);
   return TUTTI_OK;
+}
+
+static enum tutti_status source_read_npy(void *self, tutti_context *context, const struct tutti_source_request *request,
+                                         tutti_rows *rows) {
+  (void)self;
+  return reading_explain_memory(context, request->path, 0, read_all(context, request, rows));
 }
 
 static const char *const endings[] = {".npy", NULL};

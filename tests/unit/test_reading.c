@@ -155,11 +155,39 @@ static void pipes_are_read(void **state) {
   assert_int_equal(code, 0);
 }
 
+/* Where memory ends while a file is read, whatever reads it: the file, its size, if it is known, and all memory. */
+static void memory_that_ends_is_explained(void **state) {
+  (void)state;
+  for (int zipped = 0; zipped < 2; zipped++) {
+    struct reading_gz gz;
+    char chunk[16], text[512];
+    const char *of;
+    size_t got;
+    put_zeros(3 << 20, zipped);
+    assert_int_equal(reading_gz_open(context, path, &gz), TUTTI_OK);
+    assert_int_equal(reading_gz_read(context, &gz, sizeof chunk, chunk, &got), TUTTI_OK);
+    enum tutti_status status = TUTTI_FAIL(context, TUTTI_ERROR_MEMORY, "cannot allocate 7 MiB");
+    assert_int_equal(reading_gz_close(context, &gz, status), TUTTI_ERROR_MEMORY);
+    const size_t half = tutti_memory_for_data_of(context, &of);
+    (void)snprintf(text, sizeof text,
+                   "%s: its %s do not fit beside all else into %zu MiB, %s; take a part of the rows: cannot allocate",
+                   path, zipped ? "data" : "3 MiB", 2 * half >> 20, of);
+    assert_refused(text);
+    /* Another error stays as it is. */
+    assert_int_equal(reading_gz_open(context, path, &gz), TUTTI_OK);
+    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "a word");
+    assert_int_equal(reading_gz_close(context, &gz, status), TUTTI_ERROR_USAGE);
+    assert_string_equal(tutti_error_message(context), "a word");
+    tutti_error_clear(context);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(memory_grows_with_what_is_read, set_up, tear_down),
       cmocka_unit_test_setup_teardown(growing_steps_lose_nothing, set_up, tear_down),
       cmocka_unit_test_setup_teardown(what_expands_beyond_memory_is_refused, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(memory_that_ends_is_explained, set_up, tear_down),
       cmocka_unit_test_setup_teardown(folders_and_devices_are_refused, set_up, tear_down),
       cmocka_unit_test_setup_teardown(pipes_are_read, set_up, tear_down),
   };

@@ -6,7 +6,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <strings.h>
 
 #include "csv_table.h"
@@ -417,11 +416,6 @@ enum tutti_status csv_file_read(tutti_context *context, const char *path, const 
   TUTTI_TRY(context, start_parser(&reader));
   TUTTI_TRY_OUT(context, reading_gz_open(context, path, &file));
   status = reading_gz_close(context, &file, read_lines(&reader, &file));
-  struct stat facts;
-  if (status == TUTTI_ERROR_MEMORY && stat(path, &facts) == 0)
-    (void)tutti_error_prefix(context, status,
-                             "%s: its %jd MiB do not fit into memory; take a part of the rows or columns: ", path,
-                             (intmax_t)(facts.st_size >> 20));
 out:
   csv_free(&reader.parser);
   tutti_free(reader.row.text);

@@ -1,5 +1,6 @@
 /* gz.c - reading files that may be gzipped. */
 #include "gz.h"
+#include "memory.h"
 
 #include <errno.h>
 #include <string.h>
@@ -101,6 +102,7 @@ bool reading_gz_is_torn(const struct reading_gz *gz) {
 }
 
 enum tutti_status reading_gz_close(tutti_context *context, struct reading_gz *gz, enum tutti_status status) {
+  status = reading_explain_memory(context, gz->path, gz->file ? reading_gz_size(gz) : 0, status);
   int closed = gz->file ? gzclose(gz->file) : Z_OK;
   gz->file = NULL;
   if (status == TUTTI_OK && closed != Z_OK)

@@ -27,7 +27,8 @@ TUTTI_NODISCARD enum tutti_status reading_gz_read_growing(tutti_context *context
 size_t reading_gz_size(const struct reading_gz *gz);
 /* After a read that came to the end: does the file break off in the middle of compressed data? */
 bool reading_gz_is_torn(const struct reading_gz *gz);
-/* Close. A truncated compressed file is an error, unless `status` is one already: then that one is returned. */
+/* Close. A truncated compressed file is an error, unless `status` is one already: then that one is returned, and if it
+   is TUTTI_ERROR_MEMORY, it is explained (memory.h). */
 TUTTI_NODISCARD enum tutti_status reading_gz_close(tutti_context *context, struct reading_gz *gz,
                                                    enum tutti_status status);
 

@@ -60,12 +60,12 @@ static enum tutti_status read_file(tutti_context *context, const char *path, con
                                    tutti_rows *rows) {
   enum tutti_status status = TUTTI_OK;
   struct batch batch = {0};
-  struct reading_gz gz = {0};
+  struct reading_gz gz;
+  TUTTI_TRY_OUT(context, reading_gz_open(context, path, &gz));
   TUTTI_TRY_OUT(context,
                 tutti_rows_expect_images(context, rows, path, (struct tutti_shape){SIDE, SIDE, CHANNELS}, TUTTI_U8));
   TUTTI_TRY_OUT(context, tutti_alloc(context, BATCH, layout->label_bytes + IMAGE, &batch.records));
   TUTTI_TRY_OUT(context, tutti_alloc(context, BATCH, IMAGE, &batch.pixels));
-  TUTTI_TRY_OUT(context, reading_gz_open(context, path, &gz));
   status = read_records(context, &gz, layout, &batch, rows);
 out:
   tutti_free(batch.records);
