@@ -513,6 +513,7 @@ cli_tests += %D%/cli/plugins.sh
 cli_tests += %D%/cli/cancel.sh
 cli_tests += %D%/cli/cores.sh
 cli_tests += %D%/cli/inputs.sh
+cli_tests += %D%/cli/precision.sh
 cli_tests += %D%/cli/pruning.sh
 cli_tests += %D%/cli/grow.sh
 cli_tests += %D%/cli/warm.sh
