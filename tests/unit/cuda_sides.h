@@ -54,16 +54,17 @@ bool watch(void *side, const struct tutti_epoch *epoch);
 struct tutti_job side_job(struct side *side, const tutti_network *network, uint64_t seed);
 /* Train it by a side, which watches. */
 struct tutti_outcome side_train(struct side *side, struct tutti_job job);
-/* What a last digit may do to the losses of a job that `cpu` has just trained: how far backend cpu is from itself at
-   most, up to each epoch, when its training rows are changed by `change` of them. [SIDE_EPOCHS][2] */
-void twins_apart(struct tutti_job job, double change, double (*apart)[2]);
+/* What a last digit may do to the losses of a job that both sides have just trained: how far backend cpu is from itself
+   at most, up to each epoch, when its training rows are changed by `change` of them. [SIDE_EPOCHS][2] The job is counted
+   as `sensitive`, and, with TUTTI_TEST_NETWORKS, told. */
+void twins_apart(const char *what, struct tutti_job job, double change, double (*apart)[2]);
+extern size_t sensitive;
 
 /* Train it by both sides: every epoch's losses agree to `most`, or both diverge in one step with the same words.
    Networks whose losses jump amplify a change of the last bits until nothing agrees any more: these may differ by ten
-   times what backend cpu differs from itself on rows that are changed by 1e-6 of them, and are counted as
-   `sensitive`. What cuda has made, to be released by the caller; no weights where it diverged. */
+   times what backend cpu differs from itself on rows that are changed by 1e-6 of them. What cuda has made, to be
+   released by the caller; no weights where it diverged. */
 struct tutti_outcome compare_sides(const char *what, struct tutti_job job, double most);
-extern size_t sensitive;
 
 /* A space, and what is set of it, up to {NULL, NULL}. */
 struct sides_space {

@@ -343,18 +343,26 @@ static const struct {
 /* Both sides train, a step an epoch. Half of a number's last place is a share `unit` of it. A sum of products has an
    error of a few of these, as those of its terms cancel; from layer to layer and back they add up: the losses of the
    first step agree to 8 units, and those of later ones, after steps along gradients that differ so, to 32, of the
-   largest loss so far. Somewhere they differ by more than float32 would. */
+   largest loss so far. Somewhere they differ by more than float32 would. A network that amplifies may differ by ten
+   times what backend cpu differs from itself, in float32, on rows that are changed by a unit. */
 static void compare(const char *what, const tutti_network *network, uint64_t seed, double unit) {
+  static double apart[SIDE_EPOCHS][2];
   double most = 1, furthest = 0;
+  bool excused = false;
   struct tutti_outcome one = train_side(&cpu, network, seed), other = train_side(&cuda, network, seed);
   assert_int_equal(cpu.epochs, cuda.epochs);
   for (size_t e = 0; e < cpu.epochs; e++)
     for (size_t k = 0; k < 2; k++) {
       most = fmax(most, fabs(cpu.losses[e][k]));
-      double off = fabs(cuda.losses[e][k] - cpu.losses[e][k]) / most;
-      furthest = fmax(furthest, off);
-      if (!(off <= (e == 0 && k == 0 ? 8 : 32) * unit))
-        fail_msg("%s, epoch %zu: cpu %.9g, cuda %.9g", what, e + 1, cpu.losses[e][k], cuda.losses[e][k]);
+      double off = fabs(cuda.losses[e][k] - cpu.losses[e][k]);
+      furthest = fmax(furthest, off / most);
+      if (off <= (e == 0 && k == 0 ? 8 : 32) * unit * most)
+        continue;
+      if (!excused)
+        twins_apart(what, side_job(&cpu, network, seed), unit, apart);
+      excused = true;
+      require_close(what, e, k == 0 ? "training loss" : "validation loss", cpu.losses[e][k], cuda.losses[e][k],
+                    10 * fmax(apart[e][0], apart[e][1]) / fmax(1, fabs(cpu.losses[e][k])));
     }
   if (getenv("TUTTI_TEST_NETWORKS"))
     print_message("%s: %.3g units\n", what, furthest / unit);
@@ -390,6 +398,7 @@ static void test_tables_beside_cpu(void **state) {
   (void)state;
   for (size_t s = 0; s < 2; s++)
     compare_spaces(network_count(), table_spaces[s].plugin, table_spaces[s].set, &tf32);
+  assert_true(sensitive * 4 <= 2 * network_count());
 }
 
 static void test_images_beside_cpu(void **state) {
