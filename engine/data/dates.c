@@ -85,8 +85,10 @@ bool tutti_date_read_cell(const char *format, const tutti_rows *table, size_t ro
                           bool *has_time) {
   enum tutti_cell cell = tutti_rows_cell(table, row, column);
   char digits[32];
-  if (cell == TUTTI_CELL_TEXT)
-    return tutti_date_read(format, tutti_rows_text(table, row, column), days, has_time);
+  if (cell == TUTTI_CELL_TEXT) {
+    const char *date = tutti_rows_text(table, row, column);
+    return tutti_date_read(format, date, days, has_time) || tutti_date_read("", date, days, has_time);
+  }
   if (cell != TUTTI_CELL_NUMBER || *format == '\0')
     return false;
   const char *zeros = tutti_rows_text(table, row, column), *text = zeros;

@@ -176,7 +176,8 @@ static void say_single(const struct report_facts *facts, const char *split, stru
   double value = trial < facts->history->asked ? tutti_report_loss(facts, trial, split, loss) : (double)NAN;
   if (!isfinite(value))
     return;
-  tutti_text_add(out, "The best single model (trial %llu) has ", (unsigned long long)trial);
+  tutti_text_add(out, "The single model that is best on the validation rows (trial %llu) has ",
+                 (unsigned long long)trial);
   if (facts->classes) {
     tutti_text_add(out, "an error of <b>%.3g %%</b>", 100 * value);
   } else {

@@ -19,7 +19,7 @@ data=$(realpath "$1") out=$2
 here=$(cd "$(dirname "$0")/../.." && pwd)
 tutti=${TUTTI:-$here/tutti}
 seeds=${SEEDS:-"1 2 3"} networks=${NETWORKS:-10} epochs=${EPOCHS:-60} workers=${WORKERS:-1}
-sets=${3:-$(cd "$data" && for folder in uci/* torgo/* classification/*; do ls "$folder"/data.csv* >/dev/null 2>&1 && echo "$folder"; done)}
+sets=${3:-$(cd "$data" && for folder in uci/* torgo/* solar classification/*; do ls "$folder"/data.csv* >/dev/null 2>&1 && echo "$folder"; done)}
 mkdir -p "$out"
 
 # train SET SEED: the run, in OUT/SET/SEED.

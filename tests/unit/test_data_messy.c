@@ -99,6 +99,9 @@ static void dates_in_other_formats(void **state) {
   loads(PLAIN "dates=numbers\ndate_format=%d.%m.%Y %H:%M %z");
   assert_row(split_of("train"), 0, (double[]){10956.5});
   assert_row(split_of("train"), 1, (double[]){7304.25});
+  put("a.csv", "when,y\n31.12.1999,1\n2000-01-01T12:00:00,2\n"); /* as programs write them */
+  loads(PLAIN "dates=numbers\ndate_format=%d.%m.%Y");
+  assert_row(split_of("train"), 1, (double[]){10957.5});
   for (int day = 1; day <= 28; day++) /* all differ, and are of use */
     (void)snprintf(text + strlen(text), 64, "%02d.02.2001,%d\n", day, day);
   put("a.csv", text);
