@@ -74,6 +74,8 @@ enum tutti_status backend_cuda_images_gradient(tutti_context *context, const str
                                                tutti_tensors **gradient);
 enum tutti_status backend_cuda_images_need(tutti_context *context, const struct cuda_device *device,
                                            const struct tutti_job *job, size_t *bytes);
+enum tutti_status backend_cuda_images_prediction_need(tutti_context *context, const struct tutti_job *job,
+                                                      const tutti_split *split, struct cuda_span span, size_t *bytes);
 /* As backend_cuda_predict, and backend_cuda_wait_for_memory. */
 enum tutti_status backend_cuda_images_predict(tutti_context *context, const struct cuda_device *device,
                                               const struct tutti_job *job, const tutti_tensors *weights,
@@ -88,9 +90,12 @@ enum tutti_status backend_cuda_train(tutti_context *context, struct cuda_device 
                                      const struct tutti_job_queue *queue, const struct cuda_training *how);
 enum tutti_status backend_cuda_gradient(tutti_context *context, struct cuda_device *device, const struct tutti_job *job,
                                         const tutti_tensors *weights, double *loss, tutti_tensors **gradient);
-/* Bytes of the device's memory that a job takes, with its rows. */
+/* Bytes of the device's memory that a job takes, with its rows; and predictions of some rows by themselves. */
 enum tutti_status backend_cuda_need(tutti_context *context, const struct cuda_device *device,
                                     const struct tutti_job *job, size_t *bytes);
+enum tutti_status backend_cuda_prediction_need(tutti_context *context, const struct cuda_device *device,
+                                               const struct tutti_job *job, const tutti_split *split,
+                                               struct cuda_span span, size_t *bytes);
 /* Predict some rows: out[rows][width], and, unless it is NULL, epistemic[rows][tutti_epistemic_width]. Also while a
    pool trains, from its callbacks. TUTTI_ERROR_MEMORY: the device has no memory for so many rows, which the error says
    with need and limit. */

@@ -74,8 +74,11 @@ static enum tutti_status check_precision(tutti_context *context, const struct tu
   return TUTTI_OK;
 }
 
+/* Memory for a training with its rows, and for the fewest rows of a split that are predicted at once, by themselves. */
 static enum tutti_status check_memory(struct cuda_backend *backend, tutti_context *context,
                                       const struct tutti_job *job) {
+  const tutti_split *split = job->validation ? job->validation : job->train;
+  struct cuda_span few = {.count = tutti_split_rows(split)};
   size_t need, total;
   TUTTI_TRY(context, is_image(job) ? backend_cuda_images_need(context, &backend->device, job, &need)
                                    : backend_cuda_need(context, &backend->device, job, &need));
@@ -85,6 +88,14 @@ static enum tutti_status check_memory(struct cuda_backend *backend, tutti_contex
                       "the network and its rows need %zu MiB, and the device has %zu MiB: lower batch_size, or take "
                       "backend cpu",
                       (need >> 20) + 1, total >> 20);
+  if (few.count > CUDA_PREDICTED_ROWS)
+    few.count = CUDA_PREDICTED_ROWS;
+  TUTTI_TRY(context, is_image(job) ? backend_cuda_images_prediction_need(context, job, split, few, &need)
+                                   : backend_cuda_prediction_need(context, &backend->device, job, split, few, &need));
+  if (need > total)
+    return TUTTI_FAIL(context, TUTTI_ERROR_MEMORY,
+                      "predictions of %zu rows at once need %zu MiB, and the device has %zu MiB: take backend cpu",
+                      few.count, (need >> 20) + 1, total >> 20);
   return TUTTI_OK;
 }
 

@@ -4,14 +4,13 @@
 
 static size_t lines(size_t bytes) { return (bytes + 255) / 256 * 256; }
 
-enum tutti_status backend_cuda_prediction(tutti_context *context, const struct cuda_device *device,
-                                          const struct tutti_job *job, const tutti_tensors *weights, size_t rows,
-                                          const struct cuda_fit *like, struct cuda_program *program,
-                                          struct cuda_prediction *what) {
+/* All but the weights. */
+static enum tutti_status lower_prediction(tutti_context *context, const struct cuda_device *device,
+                                          const struct tutti_job *job, size_t rows, const struct cuda_fit *like,
+                                          struct cuda_program *program, struct cuda_prediction *what) {
   size_t chunks = (rows + CUDA_PREDICTED_ROWS - 1) / CUDA_PREDICTED_ROWS,
          most = like ? 1 : (size_t)device->multiprocessors * 2;
   TUTTI_TRY(context, backend_cuda_lower(context, device, job, CUDA_PREDICTED_ROWS, false, like, program));
-  TUTTI_TRY(context, backend_cpu_weights_read(context, program->plan, weights));
   what->node_count = program->node_count;
   what->width = (uint32_t)tutti_predictions_width(job->task->kind, job->task->outputs);
   what->parts = (uint32_t)tutti_epistemic_width(job->task->kind, job->task->outputs);
@@ -25,6 +24,14 @@ enum tutti_status backend_cuda_prediction(tutti_context *context, const struct c
   what->block_floats = (uint32_t)program->far;
   what->rows.rows = (uint32_t)rows;
   return TUTTI_OK;
+}
+
+enum tutti_status backend_cuda_prediction(tutti_context *context, const struct cuda_device *device,
+                                          const struct tutti_job *job, const tutti_tensors *weights, size_t rows,
+                                          const struct cuda_fit *like, struct cuda_program *program,
+                                          struct cuda_prediction *what) {
+  TUTTI_TRY(context, lower_prediction(context, device, job, rows, like, program, what));
+  return backend_cpu_weights_read(context, program->plan, weights);
 }
 
 /* Where the parts begin, in bytes. */
@@ -84,6 +91,20 @@ struct predicting {
 static size_t need_of(const struct predicting *p, const struct cuda_prediction *what, size_t *answers) {
   *answers = backend_cuda_layout(&p->program, 0).copied + lines(backend_cuda_prediction_bytes(&p->program, what));
   return *answers + backend_cuda_prediction_answers(what);
+}
+
+enum tutti_status backend_cuda_prediction_need(tutti_context *context, const struct cuda_device *device,
+                                               const struct tutti_job *job, const tutti_split *split,
+                                               struct cuda_span span, size_t *bytes) {
+  const struct cuda_selection selection = {.split = split, .span = span};
+  struct predicting p = {0};
+  struct cuda_prediction what = {0};
+  size_t answers;
+  enum tutti_status status = lower_prediction(context, device, job, span.count, NULL, &p.program, &what);
+  if (status == TUTTI_OK)
+    *bytes = backend_cuda_rows_bytes(&selection) + sizeof(float) + need_of(&p, &what, &answers);
+  backend_cuda_program_release(&p.program);
+  return status;
 }
 
 static enum tutti_status load(tutti_context *context, struct predicting *p, struct cuda_prediction *what) {

@@ -84,6 +84,20 @@ static enum tutti_status predict_chunk(struct question *q, const struct cuda_row
   return TUTTI_OK;
 }
 
+enum tutti_status backend_cuda_images_prediction_need(tutti_context *context, const struct tutti_job *job,
+                                                      const tutti_split *split, struct cuda_span span, size_t *bytes) {
+  const struct cuda_selection selection = {.split = split, .span = span};
+  const uint32_t count = (uint32_t)span.count;
+  const struct stream_purpose purpose = {.row_counts = &count,
+                                         .row_count_count = 1,
+                                         .out = count * tutti_predictions_width(job->task->kind, job->task->outputs)};
+  struct stream_program program;
+  TUTTI_TRY(context, backend_cuda_stream_lower(context, NULL, job, &purpose, &program));
+  *bytes = program.bytes + backend_cuda_rows_bytes(&selection);
+  backend_cuda_stream_release(&program);
+  return TUTTI_OK;
+}
+
 enum tutti_status backend_cuda_images_predict(tutti_context *context, const struct cuda_device *device,
                                               const struct tutti_job *job, const tutti_tensors *weights,
                                               const tutti_split *split, struct cuda_span span, float *out,

@@ -35,6 +35,12 @@ enum tutti_status backend_cuda_images_need(tutti_context *context, const struct 
   return absent(context);
 }
 
+enum tutti_status backend_cuda_images_prediction_need(tutti_context *context, const struct tutti_job *job,
+                                                      const tutti_split *split, struct cuda_span span, size_t *bytes) {
+  (void)job, (void)split, (void)span, (void)bytes;
+  return absent(context);
+}
+
 enum tutti_status backend_cuda_images_predict(tutti_context *context, const struct cuda_device *device,
                                               const struct tutti_job *job, const tutti_tensors *weights,
                                               const tutti_split *split, struct cuda_span span, float *out,

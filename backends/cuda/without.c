@@ -44,6 +44,13 @@ enum tutti_status backend_cuda_need(tutti_context *context, const struct cuda_de
   return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "%s", absent);
 }
 
+enum tutti_status backend_cuda_prediction_need(tutti_context *context, const struct cuda_device *device,
+                                               const struct tutti_job *job, const tutti_split *split,
+                                               struct cuda_span span, size_t *bytes) {
+  (void)device, (void)job, (void)split, (void)span, (void)bytes;
+  return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED, "%s", absent);
+}
+
 enum tutti_status backend_cuda_predict(tutti_context *context, struct cuda_device *device, const struct tutti_job *job,
                                        const tutti_tensors *weights, const tutti_split *split, struct cuda_span span,
                                        float *out, float *epistemic) {

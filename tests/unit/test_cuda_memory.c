@@ -47,6 +47,77 @@ static void test_images_refused(void **state) {
   require_refusal(images_network(400), "9");
 }
 
+/* --- predictions that do not fit by themselves --- */
+
+/* Many values of a row, and few weights: layers side by side, of `units` each, whose sum is the head's. */
+static tutti_network *broad(int32_t units, bool images) {
+  enum { SIDE_BY_SIDE = 8 };
+  uint32_t layers[SIDE_BY_SIDE], layer;
+  tutti_network *network;
+  OK(tutti_network_create(context, task.input, &network));
+  for (size_t i = 0; i < SIDE_BY_SIDE; i++)
+    if (images)
+      OK(tutti_network_add(context, network, TUTTI_OP_CONV2D, NULL, 1, &(uint32_t){0},
+                           TUTTI_ATTRIBUTES({"units", units}, {"kernel_height", 1}, {"kernel_width", 1}), &layers[i]));
+    else
+      OK(tutti_network_add_dense(context, network, NULL, 0, units, TUTTI_ACTIVATION_LINEAR, &layers[i]));
+  OK(tutti_network_add(context, network, TUTTI_OP_ADD, NULL, SIDE_BY_SIDE, layers, NULL, &layer));
+  if (images)
+    OK(tutti_network_add(context, network, TUTTI_OP_GLOBAL_POOL, NULL, 1, &layer, NULL, &layer));
+  OK(tutti_network_add_head(context, network, layer, &task));
+  return network;
+}
+
+/* Steps of one row fit where predictions do not: that is refused before anything trains. Where they fit, beside what
+   libraries take, all goes well. */
+static void require_prediction_refusal(tutti_network *network, const char *predictions) {
+  enum { LIBRARIES = 16 };
+  float out[COMING_NUMBERS];
+  char text[128], memory[16];
+  enum tutti_status status = TUTTI_ERROR_MEMORY;
+  size_t refusals = 0;
+  int size = 0;
+  configure("epochs=1 batch_size=1 learning_rate=1e-6");
+  struct tutti_job job = side_job(&cuda, network, 1);
+  while (status == TUTTI_ERROR_MEMORY) {
+    (void)snprintf(memory, sizeof memory, "%d", ++size);
+    emulate("TUTTI_EMULATED_MEMORY", memory);
+    status = tutti_backend_check(context, cuda.backend, &job);
+    if (status == TUTTI_OK || !strstr(tutti_error_message(context), predictions))
+      continue;
+    (void)snprintf(text, sizeof text, " MiB, and the device has %d MiB: take backend cpu", size);
+    must_fail(status, text);
+    refusals++;
+  }
+  OK(status);
+  assert_in_range(refusals, 1, size);
+  (void)snprintf(memory, sizeof memory, "%d", size + LIBRARIES);
+  emulate("TUTTI_EMULATED_MEMORY", memory);
+  struct tutti_outcome outcome = side_train(&cuda, job);
+  if (outcome.state != TUTTI_STATE_FINISHED)
+    fail_msg("%s", outcome.failure);
+  OK(tutti_backend_predict(context, cuda.backend, &job, outcome.weights, validation, out));
+  emulate("TUTTI_EMULATED_MEMORY", NULL);
+  tutti_tensors_destroy(outcome.weights);
+  tutti_network_destroy(network);
+}
+
+/* Few rows are validated at once, but blocks predict 64 at once, whether they are there or not. */
+static void test_predictions_of_tables_refused(void **state) {
+  (void)state;
+  needs_emulation();
+  require_prediction_refusal(broad(6000, false), "predictions of 19 rows at once need ");
+}
+
+/* Sixteen images are validated at once. */
+static void test_predictions_of_images_refused(void **state) {
+  (void)state;
+  needs_emulation();
+  tutti_split_destroy(validation);
+  validation = images_split("validation", 80, 1);
+  require_prediction_refusal(broad(100, true), "predictions of 64 rows at once need ");
+}
+
 /* --- networks that have no room at once --- */
 
 /* They wait for others to end. */
@@ -168,6 +239,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_tables_refused, tables_begin, tables_end),
       cmocka_unit_test_setup_teardown(test_images_refused, images_begin, images_end),
+      cmocka_unit_test_setup_teardown(test_predictions_of_tables_refused, tables_begin, tables_end),
+      cmocka_unit_test_setup_teardown(test_predictions_of_images_refused, images_begin, images_end),
       cmocka_unit_test_setup_teardown(test_tables_wait, tables_begin, tables_end),
       cmocka_unit_test_setup_teardown(test_images_wait, images_begin, images_end),
       cmocka_unit_test_setup_teardown(test_library_memory, images_begin, images_end),
