@@ -15,8 +15,12 @@ done
 tutti list recipes
 expect_code 0
 expect_empty err
-expect_out "  quickstart                         A first run of a few seconds: an ensemble for a noisy function" "autodeuq/toy " \
-  "autodeuq/age-mixed                 Ablation AgE-Mixed: aging evolution over architecture and training as one vector;"
+expect_out "autodeuq/toy "
+for line in "quickstart +A first run of a few seconds: an ensemble for a noisy function" \
+  "autodeuq/age-mixed +Ablation AgE-Mixed: aging evolution over architecture and training as one vector;"; do
+  checks=$((checks + 1))
+  grep -qE "^  $line" out || complain "expected a line as in '$line'"
+done
 while read -r name _; do
   checks=$((checks + 1))
   [ -e "$TUTTI_RECIPE_FOLDER/$name.ini" ] || complain "expected $name.ini in ini/"
