@@ -288,8 +288,9 @@ static enum tutti_status describe_table(tutti_context *context, const struct tut
     TUTTI_TRY_OUT(context, tutti_profile_column(context, config, table, c, &column));
     lacking += column.missing > 0 && column.role < ROLE_IGNORED && column.role != ROLE_TARGET;
     if (kept[c] != roles[c]) {
-      (void)warn_of_hidden(table, c, &column, warnings); /* then it might say something */
-      warn(warnings, &column, "it %s; it is left out", tutti_useless_text(column.useless));
+      bool hidden = warn_of_hidden(table, c, &column, warnings); /* then it might say something */
+      warn(warnings, &column, hidden ? "as it is read now, it %s, and is left out" : "it %s; it is left out",
+           tutti_useless_text(column.useless));
     }
     json_array_append_new(columns, describe(&column));
     warn_of(config, table, c, &column, warnings);

@@ -23,7 +23,6 @@ static void scatter_row(const struct generator *generator, size_t row, uint64_t 
   tutti_random_init(&random, seed, "generator test", row);
   for (size_t i = 0; i < generator->dimensions; i++)
     out[i] = region->low + (region->high - region->low) * tutti_random_uniform(&random);
-  out[generator->dimensions] = generator->value(generator->function, out);
 }
 
 /* `side` points along each axis. */
@@ -36,7 +35,14 @@ static void grid_row(const struct generator *generator, size_t row, size_t side,
     }
     out[i] = generator->low + (generator->high - generator->low) * share;
   }
-  out[generator->dimensions] = generator->value(generator->function, out);
+}
+
+/* The target of a test point. */
+static void value_row(const struct generator *generator, size_t row, uint64_t seed, double *out) {
+  struct tutti_random random;
+  tutti_random_init(&random, seed, "generator test noise", row);
+  out[generator->dimensions] =
+      generator->value(generator->function, out) + generator->test_deviation * tutti_random_normal(&random);
 }
 
 static enum tutti_status add_row(tutti_context *context, size_t columns, const double *row, tutti_rows *rows) {
@@ -76,6 +82,7 @@ enum tutti_status generator_fill(tutti_context *context, const struct generator 
       scatter_row(generator, r, seed, row);
     else
       grid_row(generator, r, side, row);
+    value_row(generator, r, seed, row);
     TUTTI_TRY(context, add_row(context, dimensions + 1, row, rows));
   }
   tutti_rows_set_test_rows(rows, count);

@@ -1,5 +1,5 @@
 /* generator.h - tables that are computed. Training inputs are drawn uniformly and their targets are noisy; test rows
-   lie on an even grid without noise. */
+   lie on an even grid, without noise unless the generator says otherwise. */
 #ifndef SOURCE_GENERATOR_H
 #define SOURCE_GENERATOR_H
 
@@ -16,9 +16,10 @@ struct generator {
   size_t rows;        /* for training and validation */
   size_t second_from; /* rows from here on are of the second region */
   struct generator_region region, second;
-  size_t test_points; /* of the grid; in two dimensions rounded to the next smaller square */
-  bool scattered;     /* instead of a grid, so many random points of `region`, without noise */
-  double low, high;   /* ends of the grid */
+  size_t test_points;    /* of the grid; in two dimensions rounded to the next smaller square */
+  bool scattered;        /* instead of a grid, so many random points of `region` */
+  double test_deviation; /* standard deviation of the test rows' noise */
+  double low, high;      /* ends of the grid */
   double (*value)(size_t function, const double *x); /* of x[dimensions] */
   size_t function;                                   /* passed to the function */
 };

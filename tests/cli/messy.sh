@@ -84,7 +84,7 @@ expect_err "'a': 2 of 4 values are 'x', the first in row 1, and the others are n
 expect_not_in err "data.strip" # versions are no numbers
 awk 'BEGIN { print "price,y"; for (i = 0; i < 30; i++) printf "$%d.%02d,%d\n", 100 + i, i, i % 7 }' >prices.csv
 tutti validate "$TUTTI_TEST_SRCDIR/ini/table.ini" --set data.path=prices.csv --set data.target=y
-expect_in err "'price': 30 of 30 values are numbers but for '\$'; data.strip = \$ reads them as such" "it is left out"
+expect_in err "'price': 30 of 30 values are numbers but for '\$'; data.strip = \$ reads them as such" "as it is read now, it has another text in every row, and is left out"
 { echo a,b,y && for i in 1 2 3 4 5 6 7 8 9 10 11 12; do echo "$i.5,$((i % 3))%,$i"; done; } >percent2.csv
 printf 'a,b,y\n1,3 %%,1\nx,4%%,2\n3,-5 %%,3\nz,6 %%,4\n' >mixed.csv
 tutti validate plain.ini --set data.path=mixed.csv --set data.target=y
@@ -222,7 +222,7 @@ expect_out "note: 'sold': its texts look like dates, as '10.03.2024'; data.date_
   "data.date_formats = when = %d/%m/%Y or %m/%d/%Y reads" \
   "'area': its texts are numbers with decimal commas, as '10,5'; data.decimal = comma reads them as such"
 tutti validate plain.ini --set data.path=written.csv --set data.target=y --set data.useless=ignore
-expect_out "'sold': its texts look like dates" "'sold': it has another text in every row; it is left out"
+expect_out "'sold': its texts look like dates" "'sold': as it is read now, it has another text in every row, and is left out"
 tutti validate plain.ini --set data.path=written.csv --set data.target=y --set data.decimal=comma \
   --set "data.date_formats=sold = %d.%m.%Y, built = %m/%d/%y, when = %d/%m/%Y"
 expect_code 0

@@ -4,8 +4,9 @@
 #
 #   precision.sh DATA OUT [SETS]      SEEDS="1 2 3 4 5" NETWORKS=12 EPOCHS=30 WORKERS=1 ROWS=4000 in the environment
 #
-# DATA holds uci/NAME/data.csv (or .gz) and fashion-mnist; SETS are such names, uci/boston say; the same command goes on with
-# what is in OUT. KINDS, "bfloat16" or "half", says which of them images are trained with. Prints, for each set and kind: the test NLL of the
+# DATA holds uci/NAME/data.csv (or .gz) and fashion-mnist; SETS are such names, uci/boston say, and fashion-mnist/SPACE, which is
+# fashion-mnist with another space of images. The same command goes on with what is in OUT. KINDS, "bfloat16" or "half", says which
+# of them images are trained with, IMAGES how many are for training, validation and testing (the recipe's). Prints, for each set and kind: the test NLL of the
 # ensembles, mean and standard error over the seeds, in float32, with 16 bits, and of the difference; of the networks the median
 # difference in validation loss, and how many are worse with 16 bits.
 set -euo pipefail
@@ -15,6 +16,7 @@ sets=${3:-"uci/boston uci/concrete uci/energy uci/wine-quality-red uci/power-pla
 here=$(cd "$(dirname "$0")/../.." && pwd)
 tutti=${TUTTI:-$here/tutti}
 seeds=${SEEDS:-"1 2 3 4 5"} networks=${NETWORKS:-12} epochs=${EPOCHS:-30} workers=${WORKERS:-1} rows=${ROWS:-4000} of_images=${KINDS:-"half bfloat16"}
+images=${IMAGES:-}
 mkdir -p "$out"
 
 # train SET SEED NAME SETTING...
@@ -22,8 +24,11 @@ train() {
   local set=$1 seed=$2 name=$3 where=$out/${1//\//-}-$2-$3 file resume=() own=()
   [ ! -e "$where/summary.json" ] || return 0
   [ ! -e "$where" ] || resume=(--resume)
-  if [ "$set" = fashion-mnist ]; then
+  if [ "${set%%/*}" = fashion-mnist ]; then
     own=("$here/ini/nes/fashion-mnist-small.ini" --set "data.path=$data/fashion-mnist")
+    [ -z "$images" ] || own+=(--set data.limit="$images")
+    [ "$set" = fashion-mnist ] || own+=(--set space.plugin="${set#*/}")
+    [ "$set" != fashion-mnist/layer-graph-cnn ] || own+=(--set space.max_units=16 --set space.max_layers=20)
   else
     file=$(find "$data/$set" -maxdepth 1 -name 'data.csv*' | sort | head -n 1)
     own=("$here/ini/autodeuq/uci.ini" --set "data.path=$file" --set data.limit="$rows 1000 2000" --set builder.plugin=nes-rs
@@ -37,7 +42,7 @@ declare -A settings=([half]=backend.storage=half [bfloat16]=backend.precision=bf
 
 for set in $sets; do
   kinds=bfloat16
-  [ "$set" != fashion-mnist ] || kinds=$of_images
+  [ "${set%%/*}" != fashion-mnist ] || kinds=$of_images
   for seed in $seeds; do
     train "$set" "$seed" float
     for kind in $kinds; do
@@ -64,7 +69,7 @@ def line(values):
 
 pairs = [(load(seed, "float"), load(seed, kind)) for seed in seeds]
 of_networks = [b - a for one, other in pairs for a, b in zip(one[1], other[1]) if a is not None and b is not None]
-print(f"{name:22} float {line([a[0] for a, b in pairs])}   {kind} {line([b[0] for a, b in pairs])}   difference {line([b[0] - a[0] for a, b in pairs])}   "
+print(f"{name:26} float {line([a[0] for a, b in pairs])}   {kind} {line([b[0] for a, b in pairs])}   difference {line([b[0] - a[0] for a, b in pairs])}   "
       f"networks: median {statistics.median(of_networks):+.4f}, {sum(d > 0 for d in of_networks)} of {len(of_networks)} worse", flush=True)
 PY
   done

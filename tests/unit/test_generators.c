@@ -34,6 +34,10 @@ static void is_uniform(const tutti_split *split, size_t column, double low, doub
 
 /* --- nomu --------------------------------------------------------------------------------------------------------- */
 
+#define NOISY_TEST                                                                                                     \
+  "plugin=nomu\nfunction=square\nrows=4000\nnoise=0.09\ntest_noise=0.25\ntest_points=4000\nsplit=1 0 "                 \
+  "0\nstandardise=no\n"
+
 static double noise_of(const tutti_split *split) {
   double sum = 0, rows = (double)tutti_split_rows(split);
   for (size_t i = 0; i < tutti_split_rows(split); i++) {
@@ -44,13 +48,19 @@ static double noise_of(const tutti_split *split) {
   return sum;
 }
 
-/* `noise` is a variance, and of rows for training alone. */
+/* `noise` is a variance, and of rows for training alone; `test_noise` is that of test rows, and changes no other row. */
 static void nomu_noise(void **state) {
   (void)state;
   loads("plugin=nomu\nfunction=square\nrows=4000\nnoise=0.09\nsplit=1 0 0\nstandardise=no");
   is_uniform(split_of("train"), 0, -1, 1);
   assert_true(fabs(noise_of(split_of("train")) / 0.09 - 1) < 0.1);
   assert_true(noise_of(split_of("test")) < 1e-10);
+  double first = tutti_split_raw_targets(split_of("train"))[0];
+  for (int scattered = 0; scattered < 2; scattered++) {
+    loads(scattered ? NOISY_TEST "test_inputs=uniform" : NOISY_TEST "test_inputs=grid");
+    assert_true(fabs(noise_of(split_of("test")) / 0.25 - 1) < 0.1);
+    assert_true(tutti_split_raw_targets(split_of("train"))[0] == first);
+  }
 }
 
 /* Test points may be drawn: in the same box, as many as asked for, in two dimensions too, and none of the others. */
