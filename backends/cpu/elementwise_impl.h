@@ -80,13 +80,16 @@ CPU_INLINE void copy_row(size_t count, const float *from, float *to) {
 
 static void gather(size_t count, size_t features, const float *in, const uint32_t *rows, float *out, size_t ldo) {
   enum { AHEAD = 16 };
-  for (size_t i = 0; i < count; i++) {
+  const size_t cleared = ldo > features ? features / CPU_LANES * CPU_LANES : ldo;
+  for (size_t i = 0; i < count; i++, out += ldo) {
     if (i + AHEAD < count) { /* a short row may lie in two lines */
       const float *next = in + rows[i + AHEAD] * features;
       __builtin_prefetch(next);
       __builtin_prefetch(next + features - 1);
     }
-    copy_row(features, in + rows[i] * features, out + i * ldo);
+    for (size_t j = cleared; j < ldo; j += CPU_LANES)
+      v_store(out + j, v_zero());
+    copy_row(features, in + rows[i] * features, out);
   }
 }
 

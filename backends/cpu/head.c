@@ -22,7 +22,6 @@ static void gather_inputs(struct cpu_plan *plan, const tutti_split *split, size_
   const float *inputs = tutti_split_inputs(split);
   if (inputs && !augmentation && input->pixels == 1) {
     plan->kernels->gather(count, input->width, inputs, rows, input->value, input->ld);
-    backend_cpu_clear_padding(input, count, input->value);
     return;
   }
   /* Rows made on demand, and images, come tightly packed. Spread them, beginning with the last. */

@@ -179,7 +179,8 @@ struct cpu_kernels {
   void (*transpose)(size_t rows, size_t columns, const float *in, size_t ldi, float *out, size_t ldo);
   /* out[n] = sum over the rows of in[rows][ld], n a multiple of 8. */
   void (*column_sums)(size_t rows, size_t n, const float *in, size_t ld, float *out);
-  /* out[i][ldo] = in[rows[i]][features], any number of features; the padding of `out` is left alone. */
+  /* out[i][ldo] = in[rows[i]][features], any number of features; ldo is that number, or a multiple of 16 above it: what
+     is behind the features is 0. */
   void (*gather)(size_t count, size_t features, const float *in, const uint32_t *rows, float *out, size_t ldo);
 
   /* Copy into the padded image, whose padding stays. Copy out of it: 0 where the mask (shaped like `in`; NULL: none) is

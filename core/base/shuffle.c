@@ -27,18 +27,23 @@ struct numbers {
   uint64_t taken; /* in all */
 };
 
-static uint64_t next_number(struct numbers *numbers) {
+static void make_numbers(struct numbers *numbers) {
   const struct tutti_random *random = numbers->random;
-  const size_t at = numbers->taken % NUMBERS;
-  for (size_t made = 0; at == 0 && made < NUMBERS; made += numbers->at_once)
+  for (size_t made = 0; made < NUMBERS; made += numbers->at_once)
     numbers->make(blocks_of(random) + (numbers->taken + made) / 2, stream_of(random), random->key,
                   numbers->made + made);
+}
+
+static inline uint64_t next_number(struct numbers *numbers) {
+  const size_t at = numbers->taken % NUMBERS;
+  if (at == 0)
+    make_numbers(numbers);
   numbers->taken++;
   return numbers->made[at];
 }
 
 /* random_below. */
-static uint64_t number_below(struct numbers *numbers, uint64_t bound) {
+static inline uint64_t number_below(struct numbers *numbers, uint64_t bound) {
   unsigned __int128 product = (unsigned __int128)next_number(numbers) * bound;
   if ((uint64_t)product < bound) {
     const uint64_t threshold = -bound % bound;

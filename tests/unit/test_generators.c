@@ -48,7 +48,7 @@ static double noise_of(const tutti_split *split) {
   return sum;
 }
 
-/* `noise` is a variance, and of rows for training alone; `test_noise` is that of test rows, and changes no other row. */
+/* `noise` is a variance, and of rows for training alone; `test_noise` is that of test rows and changes no other. */
 static void nomu_noise(void **state) {
   (void)state;
   loads("plugin=nomu\nfunction=square\nrows=4000\nnoise=0.09\nsplit=1 0 0\nstandardise=no");
