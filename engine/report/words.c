@@ -166,7 +166,8 @@ static void say_calibrated(const json_t *split, struct tutti_text *out) {
 }
 
 /* The one model that a search without an ensemble would have given. */
-static void say_single(const struct report_facts *facts, const char *split, struct tutti_text *out) {
+static void say_single(const struct report_facts *facts, const json_t *metrics, const char *split,
+                       struct tutti_text *out) {
   const json_t *best = json_object_get(facts->status, "best");
   const bool several = !facts->classes && facts->experiment->task.outputs > 1; /* whose errors have unlike units */
   const char *loss = facts->classes ? "error" : several ? "nll" : "rmse";
@@ -185,7 +186,7 @@ static void say_single(const struct report_facts *facts, const char *split, stru
     add_figure(out, value);
     tutti_text_add(out, several ? " nats" : "");
   }
-  tutti_text_add(out, ". ");
+  tutti_text_add(out, value < tutti_report_metric(metrics, loss) ? ": here <b>less than the ensemble</b>. " : ". ");
 }
 
 static void say_intervals(const struct report_facts *facts, const json_t *split, struct tutti_text *out) {
@@ -230,7 +231,7 @@ static void say_found(const struct report_facts *facts, struct tutti_text *out) 
     tutti_text_add(out, "On the %zu %s %s, ", facts->rows.rows, name, tutti_plural(facts->rows.rows, "row", "rows"));
     say_quality(facts, split, out);
     say_calibrated(split, out);
-    say_single(facts, name, out);
+    say_single(facts, json_object_get(split, "metrics"), name, out);
     say_intervals(facts, split, out);
     say_calibrator(facts, out);
   }

@@ -179,6 +179,26 @@ expect_code 0
 expect_page cells.html
 expect_equal "what matters in the cells" edge0-1 "$(column cells.html.csv/cells-importance.csv dimension | head -n 1)"
 
+# Where the single model is better than the ensemble, the page says so: an ensemble of everything is as bad as its worst.
+cp -r small everything
+tutti select everything --set selector.plugin=all --keep
+expect_code 0
+tutti report everything --to everything.html
+expect_code 0
+expect_in everything.html "less than the ensemble"
+for page in small everything; do
+  what="$page.html: the single model beside the ensemble"
+  python3 - $page.html >out 2>err <<'PY'
+import re, sys
+page = open(sys.argv[1]).read()
+ensemble = float(re.search(r"it is off by <b>([^<]*)</b>", page)[1])
+single, rest = re.search(r"has a root of the mean squared error of <b>([^<]*)</b>(.{40})", page, re.S).groups()
+assert (float(single) < ensemble) == ("less than the ensemble" in rest), (single, ensemble, rest)
+PY
+  code=$?
+  expect_code 0
+done
+
 # One input: the prediction as a function of it, which predict gives.
 tutti run "$TUTTI_TEST_SRCDIR/ini/quickstart.ini" --out line --quiet --set run.budget=3 --set hyperparameters.epochs=5 --set selector.size=2
 expect_code 0
