@@ -81,7 +81,7 @@ static enum tutti_status fill(tutti_context *context, const struct tutti_formula
 
 /* Thresholds and sums are doubles: floats would move rows that are near a threshold to its other side. */
 static onnx_value grow(struct onnx_graph *graph, onnx_value x, const struct tutti_formula_trees *trees) {
-  struct lists lists = {NULL};
+  struct lists lists = {0};
   onnx_value made = NULL;
   size_t nodes = trees->roots[trees->trees], says = trees->says;
   if (onnx_graph_failed(graph))
