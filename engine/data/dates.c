@@ -149,6 +149,14 @@ const char *tutti_date_format_of(const struct tutti_data_config *config, const c
   return config->date_format;
 }
 
+static enum tutti_status refuse_part(tutti_context *context, const tutti_rows *table, const struct part *column) {
+  char *name;
+  TUTTI_TRY(context, tutti_format(context, &name, "%.*s", (int)column->length, column->begin));
+  enum tutti_status status = tutti_roles_refuse(context, table, "date_formats", name);
+  tutti_free(name);
+  return status;
+}
+
 /* Only inputs hold dates; what is ignored may hold anything. */
 static enum tutti_status check_named(tutti_context *context, const tutti_rows *table, const uint8_t *roles,
                                      const struct part *column, uint8_t *named) {
@@ -156,8 +164,7 @@ static enum tutti_status check_named(tutti_context *context, const tutti_rows *t
   while (c < tutti_rows_columns(table) && !is_named(column, tutti_rows_names(table)[c]))
     c++;
   if (c == tutti_rows_columns(table))
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.date_formats: %s has no column '%.*s'",
-                      tutti_rows_origin(table), (int)column->length, column->begin);
+    return refuse_part(context, table, column);
   if (named[c])
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.date_formats: column '%s' is named twice",
                       tutti_rows_names(table)[c]);

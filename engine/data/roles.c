@@ -27,8 +27,8 @@ static void add_names(struct tutti_text *text, const tutti_rows *table) {
   tutti_text_add(text, "%s", columns > SHOWN ? ", ..." : "");
 }
 
-static enum tutti_status refuse_column(tutti_context *context, const tutti_rows *table, const char *parameter,
-                                       const char *word) {
+enum tutti_status tutti_roles_refuse(tutti_context *context, const tutti_rows *table, const char *parameter,
+                                     const char *word) {
   enum tutti_status status = TUTTI_OK;
   char *message = NULL;
   struct tutti_text text = tutti_text_begin(context);
@@ -64,11 +64,17 @@ static size_t find_column(const tutti_rows *table, const char *word) {
   return number >= 0 && (size_t)number < tutti_rows_columns(table) ? (size_t)number : SIZE_MAX;
 }
 
+/* Of a list with a word that is no column: the list, if it is nearly the name of a column with blanks, or the word. */
+static const char *wrong_name(const tutti_rows *table, const char *list, const char *word) {
+  return !strchr(list, ',') && tutti_closest_name(list, tutti_rows_columns(table), tutti_rows_names(table)) ? list
+                                                                                                            : word;
+}
+
 static enum tutti_status give_role(tutti_context *context, const tutti_rows *table, const char *parameter,
-                                   const char *word, enum tutti_role role, uint8_t *roles) {
+                                   const char *list, const char *word, enum tutti_role role, uint8_t *roles) {
   size_t column = find_column(table, word);
   if (column == SIZE_MAX)
-    return refuse_column(context, table, parameter, word);
+    return tutti_roles_refuse(context, table, parameter, wrong_name(table, list, word));
   if (roles[column] != ROLE_INPUT)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.%s: column '%s' is named twice, here or in another parameter",
                       parameter, tutti_rows_names(table)[column]);
@@ -88,7 +94,7 @@ static enum tutti_status give_roles(tutti_context *context, const tutti_rows *ta
     word += strspn(word, " \t");
     for (size_t length = strlen(word); length > 0 && strchr(" \t", word[length - 1]); length--)
       word[length - 1] = '\0';
-    TUTTI_TRY_OUT(context, give_role(context, table, parameter, word, role, roles));
+    TUTTI_TRY_OUT(context, give_role(context, table, parameter, list, word, role, roles));
   }
 out:
   tutti_free(copy);

@@ -12,13 +12,26 @@ static enum tutti_status refuse(tutti_context *context, const char *what, const 
   return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.class_weights: %s; found '%s'", what, found);
 }
 
+static enum tutti_status refuse_class(tutti_context *context, const tutti_dataset *dataset, size_t classes,
+                                      const char *name) {
+  const char **names;
+  TUTTI_TRY(context, tutti_alloc(context, classes, sizeof *names, &names));
+  for (size_t c = 0; c < classes; c++)
+    names[c] = tutti_dataset_class(dataset, c);
+  const char *closest = tutti_closest_name(name, classes, names);
+  enum tutti_status status =
+      TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.class_weights: the data have no class '%s'; %s '%s'%s", name,
+                 closest ? "did you mean" : "the first is", closest ? closest : names[0], closest ? "?" : "");
+  tutti_free(names);
+  return status;
+}
+
 static enum tutti_status find_class(tutti_context *context, const tutti_dataset *dataset, size_t classes,
                                     const char *name, size_t *found) {
   for (*found = 0; *found < classes; ++*found)
     if (strcmp(tutti_dataset_class(dataset, *found), name) == 0)
       return TUTTI_OK;
-  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.class_weights: the data have no class '%s'; the first is '%s'",
-                    name, tutti_dataset_class(dataset, 0));
+  return refuse_class(context, dataset, classes, name);
 }
 
 static const char expected[] = "expected none, balanced, or weights by name, as in ill: 5, well: 1";

@@ -6,8 +6,8 @@
 
 TUTTI_BEGIN_DECLS
 
-/* The name among names[count] (NULL entries are skipped) that is closest to `name` by edit distance; NULL if none is
-   close enough to be meant. */
+/* The name among names[count] (NULL entries are skipped) that is closest to `name` by edit distance, where a letter
+   in another case counts for little; NULL if none is close enough to be meant. */
 TUTTI_API const char *tutti_closest_name(const char *name, size_t count, const char *const *names);
 
 /* The word for so many: "row" of 1, and "rows" of 0 or 2, of tutti_plural(count, "row", "rows"); likewise "is" and

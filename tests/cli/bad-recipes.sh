@@ -36,6 +36,10 @@ refuse 's/^plugin = csv/&\nformat = csv/' 'wrong.ini:7: data.format is now data.
 refuse 's/^plugin = csv/&\ndelimitre = comma/' 'wrong.ini:7: [data] delimitre' "did you mean 'delimiter'"
 refuse 's/^path = .*/path = absent.csv/' absent.csv
 refuse 's/^target = y/target = yy/' table.csv yy "did you mean 'y'"
+refuse 's/^target = y/target = Y/' "table.csv has no column 'Y'; did you mean 'y'?"
+refuse 's/^ignore = kind/ignore = KIND/' "data.ignore" "has no column 'KIND'; did you mean 'kind'?"
+refuse 's/^ignore = kind/&\ngroups = Group/' "data.groups" "has no column 'Group'; did you mean 'group'?"
+refuse 's/^ignore = kind/&\ncategorical = X1/' "data.categorical" "has no column 'X1'; did you mean 'x1'?"
 refuse 's/^split = .*/split = 0.5 -0.1 0.1/' '[data] split' -0.1
 refuse 's/^split = .*/split = 0.998 0.001 0.001/' rows
 refuse 's/^plugin = cpu/plugin = function/' function

@@ -113,6 +113,7 @@ refused() { # WEIGHTS TEXT...
   expect_err "data.class_weights" "$@"
 }
 refused "scarce: 3" "no class 'scarce'; the first is 'rare'"
+refused "Rare: 3" "no class 'Rare'; did you mean 'rare'?"
 refused "rare: -1" "a weight above 0" "found '-1'"
 refused "rare: much" "found 'much'"
 refused "rare: 0x10" "found '0x10'"

@@ -171,6 +171,9 @@ done
 tutti validate dates.ini --set data.path=american.csv --set data.target=y --set "data.date_formats=bought = %b %d, %Y, sold = %Y"
 expect_code 2
 expect_err "american.csv has no column 'bought'"
+tutti validate dates.ini --set data.path=american.csv --set data.target=y --set "data.date_formats=SOLD = %m/%d/%Y"
+expect_code 2
+expect_err "data.date_formats" "american.csv has no column 'SOLD'; did you mean 'sold'?"
 for wrong in "sold = %m/%d/%Y, sold = %Y:column 'sold' is named twice" "y = %d:expected inputs; column 'y' is a target" \
   "sold = %Q:row 0, column 'sold': expected a date, written as %Q" "sold = %m/%d/%Y,:expected a date, written as %m/%d/%Y,"; do
   tutti validate dates.ini --set data.path=american.csv --set data.target=y --set data.ignore=seen --set "data.date_formats=${wrong%%:*}"

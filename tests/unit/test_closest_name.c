@@ -32,6 +32,29 @@ static void slips_are_forgiven(void **state) {
   expect("lr", "l2");
 }
 
+/* Letters in another case are nearly right: a name in capitals is found, and one of a single letter, too. Of names that
+   differ in case alone, the nearest wins. */
+static void case_is_forgiven(void **state) {
+  static const char *const cases[] = {"Y", "Net Weight", "rate", "RATE", "selector"};
+  const struct {
+    const char *name, *closest;
+  } pairs[] = {{"y", "Y"},
+               {"NET WEIGHT", "Net Weight"},
+               {"net  weight", "Net Weight"},
+               {"Rate", "rate"},
+               {"RATe", "RATE"},
+               {"SELEKTOR", "selector"},
+               {"z", NULL},
+               {"RULE", NULL}};
+  (void)state;
+  for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+    const char *found = tutti_closest_name(pairs[i].name, sizeof cases / sizeof cases[0], cases);
+    if (pairs[i].closest ? !found || strcmp(found, pairs[i].closest) != 0 : found != NULL)
+      fail_msg("%s: expected %s, found %s", pairs[i].name, pairs[i].closest ? pairs[i].closest : "nothing",
+               found ? found : "nothing");
+  }
+}
+
 /* A swap counts as one edit: "rnu" is one from "run", but one from "rnus" too, and the first of the list wins. */
 static void the_nearest_wins_and_then_the_first(void **state) {
   (void)state;
@@ -54,6 +77,7 @@ static void what_is_far_from_everything_has_no_closest_name(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(slips_are_forgiven),
+      cmocka_unit_test(case_is_forgiven),
       cmocka_unit_test(the_nearest_wins_and_then_the_first),
       cmocka_unit_test(what_is_far_from_everything_has_no_closest_name),
   };

@@ -150,6 +150,8 @@ static void targets_by_name_and_number(void **state) {
   assert_inputs(2, 1, (double[]){3, 7});
   assert_targets(4, (double[]){2, 4, 6, 9});
   refuses("did you mean 'first one'", PLAIN "target=first_one");
+  refuses("no column 'FIRST ONE'; did you mean 'first one'", PLAIN "target=FIRST ONE");
+  refuses("no column 'e'; its columns are", PLAIN "target=b e");
   refuses("give a name or a number from 0 to 3", PLAIN "target=4");
   refuses("no column '-5'", PLAIN "target=-5");
   refuses("named twice", PLAIN "target=b b");

@@ -199,6 +199,8 @@ static void columns_are_matched_by_name(void **state) {
   apply_refuses("row 1, column 'y': expected a finite number as target", "b.csv");
   put("b.csv", "color,a\nred,1\n");
   apply_refuses("there is no 'colour'; is it 'color'?", "b.csv");
+  put("b.csv", "COLOUR,A\nred,1\n");
+  apply_refuses("there is no 'a'; is it 'A'?", "b.csv");
   put("b.csv", "1,red,2,z\n");
   apply_refuses("a header alone", "b.csv");
   put("b.csv", "1,red,2,z\n1,red,2,z\n");
