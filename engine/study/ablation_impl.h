@@ -72,6 +72,12 @@ struct tutti_ablation {
   size_t count;
 };
 
+/* A recipe with a combination of values. */
+struct ablation_variant {
+  size_t recipe, *values; /* values[swap_count]: which of the swap's; ABLATION_NO_VALUE where its condition fails */
+  char *name;
+};
+
 /* --- the cells (ablation_matrix.c) --- */
 
 /* Does a cell that shares the search of this one, and is not finished, need what predictions take, which this one would
@@ -95,10 +101,19 @@ bool tutti_ablation_has_paths(const struct ablation_swap *swap);
 /* "section.key=value"; free it with tutti_free. */
 TUTTI_NODISCARD enum tutti_status tutti_ablation_setting(tutti_context *context, const tutti_ablation *ablation,
                                                          size_t swap, size_t value, char **setting);
+
+/* --- where it is swapped (ablation_condition.c) ------------------------------------------------------------------ */
+
 /* Does the condition of a swap hold for this recipe, with the values of the swaps before it? */
 TUTTI_NODISCARD enum tutti_status tutti_ablation_condition(tutti_context *context, const tutti_ablation *ablation,
                                                            size_t recipe, const size_t *values, size_t swap,
                                                            bool *holds);
+/* TUTTI_ERROR_USAGE: the condition of a swap holds for none of the variants[count]; with the closest key or value, and
+   those that there are. */
+TUTTI_NODISCARD enum tutti_status tutti_ablation_refuse_condition(tutti_context *context,
+                                                                  const tutti_ablation *ablation, size_t swap,
+                                                                  size_t count,
+                                                                  const struct ablation_variant *variants);
 
 /* --- one cell's process (ablation_process.c) --------------------------------------------------------------------- */
 

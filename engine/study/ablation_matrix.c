@@ -59,13 +59,7 @@ static void make_file_name(char *name) {
     (void)strcpy(name + LONGEST_NAME - strlen(sum), sum);
 }
 
-/* A recipe with a combination of values. */
-struct variant {
-  size_t recipe, *values; /* values[swap_count]: which of the swap's; ABLATION_NO_VALUE where its condition fails */
-  char *name;
-};
-
-static bool has_name(const struct variant *variants, size_t count, const char *name) {
+static bool has_name(const struct ablation_variant *variants, size_t count, const char *name) {
   for (size_t i = 0; i < count; i++)
     if (strcmp(variants[i].name, name) == 0)
       return true;
@@ -73,11 +67,11 @@ static bool has_name(const struct variant *variants, size_t count, const char *n
 }
 
 /* The name of variants[count]: unique among those before. */
-static enum tutti_status name_variant(tutti_context *context, const tutti_ablation *ablation, struct variant *variants,
-                                      size_t count) {
+static enum tutti_status name_variant(tutti_context *context, const tutti_ablation *ablation,
+                                      struct ablation_variant *variants, size_t count) {
   enum tutti_status status = TUTTI_OK;
   struct tutti_text text = tutti_text_begin(context);
-  struct variant *variant = &variants[count];
+  struct ablation_variant *variant = &variants[count];
   char *plain = NULL;
   size_t given = 0;
   for (size_t s = 0; s < ablation->swap_count; s++)
@@ -117,8 +111,8 @@ static enum tutti_status override_cell(tutti_context *context, const tutti_ablat
   return tutti_format(context, &cell->overrides[(*count)++], "run.name=%s", cell->name);
 }
 
-static enum tutti_status make_cell(tutti_context *context, tutti_ablation *ablation, const struct variant *variant,
-                                   int64_t seed) {
+static enum tutti_status make_cell(tutti_context *context, tutti_ablation *ablation,
+                                   const struct ablation_variant *variant, int64_t seed) {
   struct ablation_cell *cell = &ablation->cells[ablation->count];
   cell->searcher = ablation->count++;
   cell->recipe = ablation->recipe[variant->recipe];
@@ -152,7 +146,7 @@ static enum tutti_status count_variants(tutti_context *context, const tutti_abla
 
 /* Take the values whose conditions hold. *new: the combination differs from those before in a value that is taken. */
 static enum tutti_status take_values(tutti_context *context, const tutti_ablation *ablation, const size_t *choice,
-                                     struct variant *variant, bool *new) {
+                                     struct ablation_variant *variant, bool *new) {
   *new = true;
   for (size_t s = 0; s < ablation->swap_count; s++)
     variant->values[s] = ABLATION_NO_VALUE;
@@ -169,11 +163,11 @@ static enum tutti_status take_values(tutti_context *context, const tutti_ablatio
 
 /* Variants of all recipes; variants[] has room for every combination. */
 static enum tutti_status make_variants(tutti_context *context, const tutti_ablation *ablation, size_t *choice,
-                                       struct variant *variants, size_t *count) {
+                                       struct ablation_variant *variants, size_t *count) {
   *count = 0;
   for (size_t r = 0; r < ablation->recipes; r++)
     do {
-      struct variant *variant = &variants[*count];
+      struct ablation_variant *variant = &variants[*count];
       bool new;
       variant->recipe = r;
       if (!variant->values)
@@ -189,16 +183,13 @@ static enum tutti_status make_variants(tutti_context *context, const tutti_ablat
 
 /* A condition that no variant meets is a mistake. */
 static enum tutti_status check_conditions(tutti_context *context, const tutti_ablation *ablation,
-                                          const struct variant *variants, size_t count) {
+                                          const struct ablation_variant *variants, size_t count) {
   for (size_t s = 0; s < ablation->swap_count; s++) {
     bool used = false;
     for (size_t v = 0; v < count; v++)
       used = used || variants[v].values[s] != ABLATION_NO_VALUE;
     if (!used)
-      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                        "--swap %s: its condition, %s, holds in no cell; conditions see the recipe and the keys that "
-                        "are swapped before it",
-                        ablation->swaps[s].key, ablation->swaps[s].condition.text);
+      return tutti_ablation_refuse_condition(context, ablation, s, count, variants);
   }
   return TUTTI_OK;
 }
@@ -226,7 +217,7 @@ static enum tutti_status make_cells(tutti_context *context, tutti_ablation *abla
   enum tutti_status status = TUTTI_OK;
   size_t room = 0, count, *choice = NULL;
   int64_t *seeds = NULL;
-  struct variant *variants = NULL;
+  struct ablation_variant *variants = NULL;
   TUTTI_TRY(context, count_variants(context, ablation, &room));
   TUTTI_TRY_OUT(context, tutti_alloc(context, ablation->swap_count, sizeof *choice, &choice));
   TUTTI_TRY_OUT(context, tutti_alloc(context, ablation->recipes, sizeof *seeds, &seeds));

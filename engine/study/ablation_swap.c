@@ -1,4 +1,4 @@
-/* ablation_swap.c - what an ablation swaps: keys, their values, and the cells in which a key is swapped at all. */
+/* ablation_swap.c - what an ablation swaps: keys, their values, and the texts that say so. */
 #include "ablation_impl.h"
 #include "path_labels.h"
 
@@ -121,59 +121,7 @@ void tutti_ablation_release_swap(struct ablation_swap *swap) {
   tutti_ablation_free_texts(swap->condition.count, swap->condition.values);
 }
 
-/* --- conditions -------------------------------------------------------------------------------------------------- */
-
 enum tutti_status tutti_ablation_setting(tutti_context *context, const tutti_ablation *ablation, size_t swap,
                                          size_t value, char **setting) {
   return tutti_format(context, setting, "%s=%s", ablation->swaps[swap].key, ablation->swaps[swap].values[value]);
-}
-
-/* A condition, and whether an item of the recipe meets it. */
-struct meeting {
-  const struct ablation_condition *condition;
-  bool met;
-};
-
-static enum tutti_status meet(void *argument, tutti_context *context, const struct tutti_recipe_item *item) {
-  struct meeting *meeting = argument;
-  const char *key = meeting->condition->key, *dot = strchr(key, '.');
-  size_t length = (size_t)(dot - key);
-  (void)context;
-  if (strncmp(item->section, key, length) != 0 || item->section[length] || strcmp(item->key, dot + 1) != 0)
-    return TUTTI_OK;
-  for (size_t i = 0; i < meeting->condition->count; i++)
-    meeting->met = meeting->met || strcmp(item->value, meeting->condition->values[i]) == 0;
-  return TUTTI_OK;
-}
-
-enum tutti_status tutti_ablation_condition(tutti_context *context, const tutti_ablation *ablation, size_t recipe,
-                                           const size_t *values, size_t swap, bool *holds) {
-  enum tutti_status status = TUTTI_OK;
-  struct meeting meeting = {.condition = &ablation->swaps[swap].condition};
-  size_t common = ablation->overrides, count = common;
-  tutti_recipe *loaded = NULL;
-  char **overrides = NULL;
-  *holds = true;
-  if (!meeting.condition->key)
-    return TUTTI_OK;
-  TUTTI_TRY_OUT(context, tutti_alloc(context, common + swap, sizeof *overrides, &overrides));
-  for (size_t i = 0; i < common; i++)
-    overrides[i] = ablation->override[i];
-  for (size_t s = 0; s < swap; s++)
-    if (values[s] != ABLATION_NO_VALUE)
-      TUTTI_TRY_OUT(context, tutti_ablation_setting(context, ablation, s, values[s], &overrides[count++]));
-  status = tutti_recipe_load(context, ablation->recipe[recipe], count, (const char *const *)overrides, &loaded);
-  if (status != TUTTI_OK) {
-    (void)tutti_error_prefix(context, status, "--swap %s where %s: ", ablation->swaps[swap].key,
-                             meeting.condition->text);
-    goto out;
-  }
-  TUTTI_TRY_OUT(context, tutti_recipe_visit(context, loaded, meet, &meeting));
-  *holds = meeting.met;
-out:
-  for (size_t i = common; overrides && i < count; i++)
-    tutti_free(overrides[i]);
-  tutti_free(overrides);
-  tutti_recipe_destroy(loaded);
-  return status;
 }

@@ -1,4 +1,5 @@
 libtutti_engine_la_SOURCES += %D%/ablation.c
+libtutti_engine_la_SOURCES += %D%/ablation_condition.c
 libtutti_engine_la_SOURCES += %D%/ablation_directory.c
 libtutti_engine_la_SOURCES += %D%/ablation_impl.h
 libtutti_engine_la_SOURCES += %D%/ablation_matrix.c

@@ -60,13 +60,22 @@ for swap in "builder.population=4,6 where" "builder.population=4,6 where nes-re"
   expect_usage_error "perhaps followed by ' where section.key=a,b'"
 done
 tutti ablate small.ini --swap "builder.population=4,6 where builder.plugin=nes-re" --out runs
-expect_usage_error "--swap builder.population: its condition, builder.plugin=nes-re, holds in no cell"
+expect_usage_error "--swap builder.population: its condition, builder.plugin=nes-re, holds in no cell" "there builder.plugin is nes-rs;"
 tutti ablate small.ini --swap "selector.size=1,2 where selector.plugin=top-m" --swap selector.plugin=top-m,all --out runs
 expect_usage_error "--swap selector.plugin: give it before --swap selector.size"
 tutti ablate small.ini --swap "selector.size=1,2 where selector.size=1" --out runs
 expect_usage_error "cannot depend on its own value"
 tutti ablate small.ini --swap "selector.size=1,2 where spce.max_depth=2" --out runs
-expect_usage_error "spce.max_depth=2, holds in no cell"
+expect_usage_error "spce.max_depth=2, holds in no cell, since no cell has a key spce.max_depth; did you mean 'space.max_depth'?"
+# A key or value that is not there is answered with the one that is meant, and with those that there are.
+tutti ablate small.ini --swap "selector.size=1,2 where selector.Plugn=forward" --out runs
+expect_usage_error "no cell has a key selector.Plugn; did you mean 'plugin'? ([selector] has: plugin, size, "
+tutti ablate small.ini --swap "selector.size=1,2 where selector.zzzzzz=forward" --out runs
+expect_usage_error "no cell has a key selector.zzzzzz ([selector] has: plugin, size, "
+tutti ablate small.ini --swap builder.plugin=nes-re,nes-rs --swap "builder.population=4,6 where builder.plugin=nes_re" --out runs
+expect_usage_error "there builder.plugin is nes-re or nes-rs; did you mean 'nes-re'?" "conditions see the recipe"
+tutti ablate small.ini --swap "selector.size=1,2 where run.budget=1000" --out runs
+expect_usage_error "there run.budget is 6; conditions see"
 tutti ablate small.ini --swap selector.plugin=top-m,tom-p --swap "selector.size=1,2 where selector.plugin=top-m" --out runs
 expect_usage_error "--swap selector.size where selector.plugin=top-m: " "did you mean 'top-m'"
 tutti ablate small.ini --swap builder.plugin=nes-re,nes-rs --swap "builder.population=10,12 where builder.plugin=nes-re,agebo" \
