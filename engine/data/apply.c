@@ -123,8 +123,7 @@ enum tutti_status tutti_dataset_apply_to(tutti_context *context, const char *jso
     status = tutti_images_apply(context, encoding, path, "new", true, split);
     goto out;
   }
-  TUTTI_TRY_OUT(context,
-                tutti_read_new(context, &encoding->origin, path, encoding->named, TUTTI_ROWS_TABLE, tolerant, &table));
+  TUTTI_TRY_OUT(context, tutti_read_new(context, &encoding->origin, path, encoding->named, TUTTI_ROWS_TABLE, &table));
   TUTTI_TRY_OUT(context, apply_table(context, encoding, table, tolerant, split));
 out:
   tutti_rows_destroy(table);

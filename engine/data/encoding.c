@@ -299,14 +299,6 @@ static enum tutti_status begin_split(tutti_context *context, const struct tutti_
   return encoding->target_scale ? tutti_encoding_copy_scaling(context, encoding, begun) : TUTTI_OK;
 }
 
-static enum tutti_status add_targets(tutti_context *context, const struct tutti_encoding *encoding,
-                                     const tutti_rows *table, tutti_split *split) {
-  TUTTI_TRY(context, begin_targets(context, encoding, split));
-  for (size_t r = 0; r < split->rows; r++)
-    TUTTI_TRY(context, encode_target(context, encoding, table, split, r));
-  return encoding->target_scale ? tutti_encoding_centre(context, encoding, split) : TUTTI_OK;
-}
-
 enum tutti_status tutti_encoding_split(tutti_context *context, const struct tutti_encoding *encoding,
                                        const tutti_rows *table, const char *name, size_t count, const uint32_t *rows,
                                        bool targets, tutti_split **out) {
@@ -314,10 +306,15 @@ enum tutti_status tutti_encoding_split(tutti_context *context, const struct tutt
   tutti_split *split = NULL;
   *out = NULL;
   TUTTI_TRY_OUT(context, begin_split(context, encoding, name, count, rows, &split));
-  for (size_t r = 0; r < count; r++)
-    TUTTI_TRY_OUT(context, encode_row(context, encoding, table, rows[r], split->inputs + r * encoding->features));
   if (targets)
-    TUTTI_TRY_OUT(context, add_targets(context, encoding, table, split));
+    TUTTI_TRY_OUT(context, begin_targets(context, encoding, split));
+  for (size_t r = 0; r < count; r++) { /* all of a row, so that the first that is wrong is named */
+    TUTTI_TRY_OUT(context, encode_row(context, encoding, table, rows[r], split->inputs + r * encoding->features));
+    if (targets)
+      TUTTI_TRY_OUT(context, encode_target(context, encoding, table, split, r));
+  }
+  if (targets && encoding->target_scale)
+    TUTTI_TRY_OUT(context, tutti_encoding_centre(context, encoding, split));
   *out = split;
   split = NULL;
 out:

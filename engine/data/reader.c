@@ -57,16 +57,17 @@ enum tutti_status tutti_check_rows_wanted(tutti_context *context, const char *pa
   bool images = tutti_rows_are_images(rows);
   if (images == (wanted == TUTTI_ROWS_IMAGES))
     return TUTTI_OK;
-  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: expected %s as in the training data, found %s", path,
-                    images ? "rows of a table" : "images", images ? "images" : "rows of a table");
+  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: expected %s as in the training data, found %s",
+                    tutti_path_name(path), images ? "rows of a table" : "images",
+                    images ? "images" : "rows of a table");
 }
 
 enum tutti_status tutti_read_new(tutti_context *context, const struct tutti_origin *origin, const char *path,
-                                 bool named, enum tutti_rows_wanted wanted, bool tolerant, tutti_rows **rows) {
+                                 bool named, enum tutti_rows_wanted wanted, tutti_rows **rows) {
   enum tutti_status status = TUTTI_OK;
   struct tutti_host_facts facts = {.size = sizeof facts};
   struct tutti_source_request request = {
-      .size = sizeof request, .path = path, .new_rows = true, .named = named, .wanted = wanted, .tolerant = tolerant};
+      .size = sizeof request, .path = path, .new_rows = true, .named = named, .wanted = wanted, .tolerant = true};
   const char *plugin;
   tutti_host *host = NULL;
   tutti_source *source = NULL;

@@ -20,11 +20,11 @@ TUTTI_NODISCARD enum tutti_status tutti_origin_reserve(tutti_context *context, s
                                                        size_t count);
 
 /* Read the rows of a new file, by the source that claims its ending, or by the one that the data set came from.
-   `named`: the columns of the data set had names; `tolerant`: of a table, rows may be such as cannot be read.
+   `named`: the columns of the data set had names. Rows of a table may be such as cannot be read (tutti_rows_unread).
    TUTTI_ERROR_USAGE if the file holds a table and images are wanted, or the reverse. Free *rows with tutti_rows_destroy. */
 TUTTI_NODISCARD enum tutti_status tutti_read_new(tutti_context *context, const struct tutti_origin *origin,
                                                  const char *path, bool named, enum tutti_rows_wanted wanted,
-                                                 bool tolerant, tutti_rows **rows);
+                                                 tutti_rows **rows);
 /* TUTTI_ERROR_USAGE unless the rows of `origin` are what is wanted, a table or images. */
 TUTTI_NODISCARD enum tutti_status tutti_check_rows_wanted(tutti_context *context, const char *origin,
                                                           enum tutti_rows_wanted wanted, const tutti_rows *rows);

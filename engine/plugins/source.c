@@ -6,6 +6,7 @@
 
 #include <string.h>
 #include <tutti/hosting.h>
+#include <tutti/names.h>
 
 struct tutti_source {
   struct tutti_instance instance;
@@ -104,8 +105,9 @@ enum tutti_status tutti_source_read(tutti_context *context, tutti_source *source
   *out = NULL;
   TUTTI_TAKE(&whole, theirs);
   TUTTI_TRY_OUT(context, tutti_source_check(context, source, request));
-  TUTTI_TRY_OUT(context,
-                tutti_rows_create(context, request->path ? request->path : source->instance.descriptor->name, &rows));
+  TUTTI_TRY_OUT(
+      context, tutti_rows_create(
+                   context, request->path ? tutti_path_name(request->path) : source->instance.descriptor->name, &rows));
   tutti_error_clear(context);
   TUTTI_ASK(context, source, status = source->ops.read(source->instance.self, context, request, rows));
   if (status != TUTTI_OK) {

@@ -2,6 +2,7 @@
 #ifndef TUTTI_NAMES_H
 #define TUTTI_NAMES_H
 
+#include <string.h>
 #include <tutti/status.h>
 
 TUTTI_BEGIN_DECLS
@@ -14,6 +15,11 @@ TUTTI_API const char *tutti_closest_name(const char *name, size_t count, const c
    "are". */
 static inline const char *tutti_plural(size_t count, const char *one, const char *many) {
   return count == 1 ? one : many;
+}
+
+/* What people call a file: "standard input", which programs open as /dev/stdin, or its path. */
+static inline const char *tutti_path_name(const char *path) {
+  return strcmp(path, "/dev/stdin") == 0 ? "standard input" : path;
 }
 
 TUTTI_END_DECLS

@@ -19,15 +19,15 @@ static enum tutti_status read_header(tutti_context *context, struct reading_gz *
   if (got < 4 || bytes[0] || bytes[1] || bytes[3] < 1 || bytes[3] > MOST_SIZES)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "%s: expected an IDX file, which begins with 0 0 8 and the number of sizes; found other bytes",
-                      gz->path);
+                      gz->name);
   if (bytes[2] != UNSIGNED_BYTES)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                      "%s: expected an IDX file of unsigned bytes (type 8), found elements of type 0x%02x", gz->path,
+                      "%s: expected an IDX file of unsigned bytes (type 8), found elements of type 0x%02x", gz->name,
                       bytes[2]);
   header->rank = bytes[3];
   TUTTI_TRY(context, reading_gz_read(context, gz, 4 * header->rank, bytes, &got));
   if (got < 4 * header->rank)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: torn: it breaks off in the header", gz->path);
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: torn: it breaks off in the header", gz->name);
   for (size_t i = 0; i < header->rank; i++)
     header->sizes[i] = (size_t)bytes[4 * i] << 24 | (size_t)bytes[4 * i + 1] << 16 | (size_t)bytes[4 * i + 2] << 8 |
                        (size_t)bytes[4 * i + 3];
@@ -45,7 +45,7 @@ static enum tutti_status expect_end(tutti_context *context, struct reading_gz *g
   size_t got;
   TUTTI_TRY(context, reading_gz_read(context, gz, 1, &byte, &got));
   if (got)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: bytes follow the %zu %s that the header promises", gz->path,
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: bytes follow the %zu %s that the header promises", gz->name,
                       count, what);
   return TUTTI_OK;
 }
@@ -60,7 +60,7 @@ static enum tutti_status read_images(tutti_context *context, struct reading_gz *
     step = step < count - done ? step : count - done;
     TUTTI_TRY_OUT(context, reading_gz_read_growing(context, gz, step * bytes, &pixels, &room, &got));
     if (got < step * bytes)
-      TUTTI_TRY_OUT(context, torn(context, gz->path, "images", count, done + got / bytes));
+      TUTTI_TRY_OUT(context, torn(context, gz->name, "images", count, done + got / bytes));
     TUTTI_TRY_OUT(context, tutti_rows_add_images(context, rows, step, pixels, step * bytes));
   }
   TUTTI_TRY_OUT(context, expect_end(context, gz, count, "images"));
@@ -98,17 +98,17 @@ static enum tutti_status read_labels(tutti_context *context, struct reading_gz *
   TUTTI_TRY(context, read_header(context, gz, &header));
   if (header.rank != 1)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                      "%s: expected labels [rows], found %zu %s; is this the file of images?", gz->path, header.rank,
+                      "%s: expected labels [rows], found %zu %s; is this the file of images?", gz->name, header.rank,
                       tutti_plural(header.rank, "size", "sizes"));
   if (header.sizes[0] != count)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s has %zu %s, but %s has %zu %s", gz->path, header.sizes[0],
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s has %zu %s, but %s has %zu %s", gz->name, header.sizes[0],
                       tutti_plural(header.sizes[0], "label", "labels"), images_path, count,
                       tutti_plural(count, "image", "images"));
   for (size_t done = 0; done < count; done += got) {
     TUTTI_TRY(context,
               reading_gz_read(context, gz, count - done < READ_LABELS ? count - done : READ_LABELS, chunk, &got));
     if (got == 0)
-      return torn(context, gz->path, "labels", count, done);
+      return torn(context, gz->name, "labels", count, done);
     for (size_t i = 0; i < got; i++)
       labels[i] = chunk[i];
     TUTTI_TRY(context, tutti_rows_add_labels(context, rows, got, labels));

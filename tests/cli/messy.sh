@@ -343,7 +343,36 @@ checks=$((checks + 1))
 cmp -s some all || complain "other rows are predicted otherwise beside rows with odd cells"
 tutti predict run odd.csv --strict
 expect_code 2
-expect_err "odd.csv:3: expected 5 cells, as in the first line, found 3"
+expect_err "odd.csv:3: row 1: expected 5 cells, as in the first line, found 3"
+# Whatever is wrong, the first line that is wrong is named: a cell before a row of too few, a target before an input; and
+# what comes through a pipe has no path.
+printf 'id;sold;city;area;currency;price\n1;2023-05-05;Bern;33,5;CHF;1000\n2;today;Bern;20;CHF;1000\n3;2024-02-02;Bern\n' >early.csv
+tutti predict run early.csv --strict
+expect_code 2
+expect_err "early.csv:3: row 1, column 'sold': expected a date"
+printf 'id;sold;city;area;currency;price\n1;2023-05-05;Bern;33,5;CHF;dear\n2;today;Bern;20;CHF;1000\n' >dear.csv
+tutti predict run dear.csv --strict
+expect_code 2
+expect_err "dear.csv:2: row 0, column 'price': expected a finite number as target"
+what="tutti predict run - --strict"
+"$TUTTI_PROGRAM" predict run - --strict <early.csv >out 2>err
+code=$?
+expect_code 2
+expect_err "tutti: standard input:3: row 1, column 'sold': expected a date"
+for wrong in '' 'id;sold;city;area;currency\n' 'id;sold;city\n1;2;3\n' 'id;sold\0' 'PK\003\004'; do
+  what="tutti predict run - with $wrong"
+  # shellcheck disable=SC2059
+  printf "$wrong" | "$TUTTI_PROGRAM" predict run - >out 2>err
+  code=$?
+  expect_code 2
+  expect_err "tutti: standard input:"
+done
+what="tutti predict run - of rows of which some are wrong"
+"$TUTTI_PROGRAM" predict run - <odd.csv >out 2>err
+code=$?
+expect_code 0
+expect_err "warning: standard input:3: row 1: expected 5 cells" "warning: standard input: 3 of 5 rows"
+expect_not_in err /dev/stdin
 tutti predict run odd.csv --json
 expect_out '"unread":[1,3,4]'
 printf 'id;sold;city;area;currency;price\n1;2023-05-05;Bern;33,5;CHF;1000\n2;2023-05-05;Bern\n' >with.csv
@@ -381,11 +410,11 @@ if [ "$(sed 1d out | grep -vc ',,')" != 6 ] || [ "$(wc -l <some)" != 1 ] || ! se
 fi
 tutti predict run quotes.csv --strict
 expect_code 2
-expect_err "quotes.csv:3: a quote inside a cell"
+expect_err "quotes.csv:3: row 1: a quote inside a cell"
 printf 'id;sold;city;area;currency\n1;2023-05-05;Bern;33,5;"CHF\n2;2023-05-05;Bern;33,5;CHF\n' >last.csv
 tutti predict run last.csv --strict
 expect_code 2
-expect_err "last.csv:2: a quote that opens in this row is never closed: the file ends inside a quoted cell"
+expect_err "last.csv:2: row 0: a quote that opens in this row is never closed: the file ends inside a quoted cell"
 printf 'id;"sold;city;area;currency\n%s\n' "$good" >header.csv
 tutti predict run header.csv
 expect_code 2

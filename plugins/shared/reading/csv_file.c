@@ -411,7 +411,8 @@ out:
 enum tutti_status csv_file_read(tutti_context *context, const char *path, const struct csv_layout *layout,
                                 const struct csv_taker *taker) {
   enum tutti_status status = TUTTI_OK;
-  struct reader reader = {.context = context, .path = path, .layout = layout, .taker = taker, .line = 1};
+  struct reader reader = {
+      .context = context, .path = tutti_path_name(path), .layout = layout, .taker = taker, .line = 1};
   struct reading_gz file;
   TUTTI_TRY(context, start_parser(&reader));
   TUTTI_TRY_OUT(context, reading_gz_open(context, path, &file));

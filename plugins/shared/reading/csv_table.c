@@ -390,7 +390,7 @@ enum tutti_status reading_csv(tutti_context *context, const char *path, const st
                               tutti_rows *rows) {
   enum tutti_status status = TUTTI_OK;
   struct table table = {.context = context,
-                        .path = path,
+                        .path = tutti_path_name(path),
                         .header = options->header,
                         .decimal = options->decimal,
                         .missing_marks = options->missing_marks ? options->missing_marks : "",

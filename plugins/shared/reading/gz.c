@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <tutti/names.h>
 #include <zlib.h>
 
 /* What a path is, if it is not what data can be read from to the end; else NULL. */
@@ -14,18 +15,18 @@ static const char *unreadable(mode_t mode) {
 
 enum tutti_status reading_gz_open(tutti_context *context, const char *path, struct reading_gz *gz) {
   struct stat facts;
-  *gz = (struct reading_gz){.path = path};
+  *gz = (struct reading_gz){.path = path, .name = tutti_path_name(path)};
   gz->limit = tutti_memory_for_data_of(context, &gz->limit_of);
   if (stat(path, &facts) == 0 && unreadable(facts.st_mode))
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: expected a file, found %s; name the file itself", path,
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: expected a file, found %s; name the file itself", gz->name,
                       unreadable(facts.st_mode));
   do
     gz->file = gzopen(path, "rb"); /* waits until a pipe has a writer */
   while (!gz->file && errno == EINTR && !tutti_cancelled(context));
   if (!gz->file && tutti_cancelled(context))
-    return TUTTI_FAIL(context, TUTTI_ERROR_CANCELLED, "%s: interrupted", path);
+    return TUTTI_FAIL(context, TUTTI_ERROR_CANCELLED, "%s: interrupted", gz->name);
   if (!gz->file)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: cannot open: %s", path, strerror(errno));
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: cannot open: %s", gz->name, strerror(errno));
   (void)gzbuffer(gz->file, 1 << 17);
   return TUTTI_OK;
 }
@@ -38,11 +39,11 @@ static enum tutti_status read_some(tutti_context *context, const struct reading_
     size_t left = bytes - *got;
     int n = gzread(gz->file, (char *)buffer + *got, left < MOST ? (unsigned)left : MOST);
     if (n < 0 && tutti_cancelled(context))
-      return TUTTI_FAIL(context, TUTTI_ERROR_CANCELLED, "%s: interrupted", gz->path);
+      return TUTTI_FAIL(context, TUTTI_ERROR_CANCELLED, "%s: interrupted", gz->name);
     if (n < 0) {
       int code;
       const char *reason = gzerror(gz->file, &code);
-      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: cannot read: %s", gz->path,
+      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: cannot read: %s", gz->name,
                         code == Z_ERRNO ? strerror(errno) : reason);
     }
     if (n == 0)
@@ -62,10 +63,10 @@ enum tutti_status reading_gz_read(tutti_context *context, struct reading_gz *gz,
   if (size > 0)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "%s: expected data that fit into %zu MiB, half of %s, found %zu MiB; take a part of the rows",
-                      gz->path, gz->limit >> 20, gz->limit_of, size >> 20);
+                      gz->name, gz->limit >> 20, gz->limit_of, size >> 20);
   return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                     "%s: expected data that fit into %zu MiB%s, half of %s, and it goes on; take a part of the rows",
-                    gz->path, gz->limit >> 20, gzdirect(gz->file) ? "" : " (expanded)", gz->limit_of);
+                    gz->name, gz->limit >> 20, gzdirect(gz->file) ? "" : " (expanded)", gz->limit_of);
 }
 
 enum tutti_status reading_gz_read_growing(tutti_context *context, struct reading_gz *gz, size_t bytes,
@@ -102,11 +103,11 @@ bool reading_gz_is_torn(const struct reading_gz *gz) {
 }
 
 enum tutti_status reading_gz_close(tutti_context *context, struct reading_gz *gz, enum tutti_status status) {
-  status = reading_explain_memory(context, gz->path, gz->file ? reading_gz_size(gz) : 0, status);
+  status = reading_explain_memory(context, gz->name, gz->file ? reading_gz_size(gz) : 0, status);
   int closed = gz->file ? gzclose(gz->file) : Z_OK;
   gz->file = NULL;
   if (status == TUTTI_OK && closed != Z_OK)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: torn: the compressed file breaks off; copy or download it again",
-                      gz->path);
+                      gz->name);
   return status;
 }

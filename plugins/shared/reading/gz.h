@@ -8,6 +8,7 @@
 struct reading_gz {
   void *file;
   const char *path;     /* borrowed */
+  const char *name;     /* what messages call it */
   size_t done;          /* bytes that have been read, after expansion */
   size_t limit;         /* the most that may be read; reading_gz_open sets it to tutti_memory_for_data */
   const char *limit_of; /* half of what that is */

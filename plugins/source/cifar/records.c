@@ -43,15 +43,15 @@ static enum tutti_status read_records(tutti_context *context, struct reading_gz 
       return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                         "%s: expected records of %zu bytes, and %zu bytes are left after %zu of them; it is torn, or "
                         "another data.plugin",
-                        gz->path, size, got % size, number + count);
+                        gz->name, size, got % size, number + count);
     for (size_t i = 0; i < count; i++)
-      TUTTI_TRY(context, take_record(context, gz->path, layout, batch, i, number + i));
+      TUTTI_TRY(context, take_record(context, gz->name, layout, batch, i, number + i));
     TUTTI_TRY(context, tutti_rows_add_images(context, rows, count, batch->pixels, count * IMAGE));
     TUTTI_TRY(context, tutti_rows_add_labels(context, rows, count, batch->labels));
     number += count;
   } while (got == BATCH * size);
   if (number == 0)
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: expected records of %zu bytes, found an empty file", gz->path,
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: expected records of %zu bytes, found an empty file", gz->name,
                       size);
   return TUTTI_OK;
 }
