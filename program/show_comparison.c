@@ -67,6 +67,9 @@ static bool choose_metrics(const json_t *comparison, const struct texts *wanted,
   return true;
 }
 
+/* Is there no pair? Then ranks, shares and tests would be dashes. */
+static bool is_unpaired(const json_t *comparison) { return json_object_get(comparison, "unpaired") != NULL; }
+
 /* --- means --- */
 
 /* A value of a recipe, shortened; for a path, its last part. */
@@ -383,6 +386,8 @@ static void show_counts(const json_t *comparison, FILE *out) {
                 tutti_plural(runs, "run", "runs"), variants, tutti_plural(variants, "variant", "variants"), data_sets,
                 tutti_plural(data_sets, "set", "sets"), blocks, tutti_plural(blocks, "block", "blocks"),
                 text_of(comparison, "split"));
+  if (is_unpaired(comparison))
+    (void)fprintf(out, "%s\n\n", text_of(comparison, "unpaired"));
 }
 
 static void show_left_out(const json_t *comparison, FILE *out) {
@@ -402,7 +407,8 @@ bool show_comparison(const json_t *comparison, const struct texts *metrics, FILE
     return false;
   show_counts(comparison, out);
   show_all_means(comparison, &shown, out);
-  show_duels(comparison, &shown, out);
+  if (!is_unpaired(comparison))
+    show_duels(comparison, &shown, out);
   show_rows(comparison, out);
   show_courses(comparison, &shown, out);
   show_last(comparison, &shown, out);

@@ -86,11 +86,7 @@ static enum tutti_status warnings_json(tutti_context *context, const struct comp
     const struct compare_run *run = &compare->runs[i], *first = &compare->runs[compare->blocks[run->block].first];
     char *text;
     if (strcmp(run->rows, first->rows) != 0)
-      TUTTI_TRY(context,
-                tutti_format(context, &text,
-                             "%s and %s have the same data set and seed, but other rows or targets in split %s: "
-                             "their figures are no pair (did data.split, or the file, change?)",
-                             first->directory, run->directory, compare->split));
+      TUTTI_TRY(context, tutti_compare_other_rows(context, compare, first, run, &text));
     else if (run->no_rows)
       TUTTI_TRY(context, tutti_format(context, &text, "%s is left out of the Poisson-binomial test: %s", run->directory,
                                       run->no_rows));
@@ -260,9 +256,11 @@ static enum tutti_status print(tutti_context *context, const struct compare *com
   enum tutti_status status = TUTTI_OK;
   json_t *metrics = json_array(), *warnings = NULL, *keys = json_array(), *rows = json_array(), *time = NULL,
          *last = NULL;
+  char *unpaired = NULL;
   TUTTI_TRY_OUT(context, metrics_json(context, compare, metrics));
   TUTTI_TRY_OUT(context, tutti_compare_rows_json(context, compare, &compare->evidence, rows));
   TUTTI_TRY_OUT(context, warnings_json(context, compare, &warnings));
+  TUTTI_TRY_OUT(context, tutti_compare_unpaired(context, compare, &unpaired));
   if (options->step > 0)
     TUTTI_TRY_OUT(context, tutti_compare_time(context, compare, options->step, options->reselect, &time));
   if (options->last > 0)
@@ -273,6 +271,8 @@ static enum tutti_status print(tutti_context *context, const struct compare *com
                            "variants", variants_json(compare), "data_sets", data_sets_json(compare), "blocks",
                            blocks_json(compare), "metrics", metrics, "rows", rows, "runs", runs_json(compare),
                            "left_out", left_out_json(compare), "warnings", warnings);
+  if (unpaired)
+    json_object_set_new(root, "unpaired", json_string(unpaired));
   if (time)
     json_object_set(root, "over_time", time);
   if (last)
@@ -285,6 +285,7 @@ out:
   json_decref(time);
   json_decref(last);
   json_decref(warnings);
+  tutti_free(unpaired);
   return status;
 }
 

@@ -78,6 +78,17 @@ const char *tutti_compare_value(const struct compare_run *run, const char *key);
 TUTTI_NODISCARD enum tutti_status tutti_compare_group(tutti_context *context, struct compare *compare, size_t count,
                                                       const char *const *by);
 
+/* --- what is no pair (compare_pairs.c) --------------------------------------------------------------------------- */
+
+/* Why two runs of a block are no pair: they have other rows. Free *text with tutti_free. */
+TUTTI_NODISCARD enum tutti_status tutti_compare_other_rows(tutti_context *context, const struct compare *compare,
+                                                           const struct compare_run *one,
+                                                           const struct compare_run *other, char **text);
+/* Why no two runs are a pair, and what to do; NULL if some are, if there is one run, or if the variants were chosen so
+   that there is one. Free *text with tutti_free. */
+TUTTI_NODISCARD enum tutti_status tutti_compare_unpaired(tutti_context *context, const struct compare *compare,
+                                                         char **text);
+
 /* --- standings (compare.c) --------------------------------------------------------------------------------------- */
 
 /* Standings and duels of the variants as JSON arrays. value_of() gives the value of the run with that number (NaN:

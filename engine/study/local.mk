@@ -10,6 +10,7 @@ libtutti_engine_la_SOURCES += %D%/compare.c
 libtutti_engine_la_SOURCES += %D%/compare_groups.c
 libtutti_engine_la_SOURCES += %D%/compare_impl.h
 libtutti_engine_la_SOURCES += %D%/compare_last.c
+libtutti_engine_la_SOURCES += %D%/compare_pairs.c
 libtutti_engine_la_SOURCES += %D%/compare_rows.c
 libtutti_engine_la_SOURCES += %D%/compare_runs.c
 libtutti_engine_la_SOURCES += %D%/compare_statistics.c

@@ -216,12 +216,49 @@ rm -r runs/top-3
 run other --set run.seed=1 --set selector.plugin=top-m --set data.split="0.5 0.2 0.3"
 tutti compare runs/forward-1 runs/other
 expect_code 0
-expect_err "warning" "runs/other" "other rows or targets"
+expect_err "warning" "runs/other" "other rows or targets" "data.split is 0.6 0.2 0.2 of runs/forward-1, and 0.5 0.2 0.3 of runs/other"
 run kind --set run.seed=1 --set data.target=x1 --set data.ignore=kind,y
 tutti compare runs/forward-1 runs/kind
 expect_code 0
 expect_empty err
 expect_out "1 variant, 2 data sets" "  table (target y)" "  table (target x1)"
+
+# Runs of which no two are a pair: why, what to run, and no tables of dashes.
+expect_out "No two of these runs are a pair" "data.target is y of runs/forward-1, and x1 of runs/kind." "--set data.target=y."
+tutti compare runs/forward-1 runs/forward-2
+expect_code 0
+expect_out "These runs differ in nothing but the seed, so that there is one variant" "Means over seeds"
+tutti compare runs/forward-1 runs/top-2
+expect_code 0
+expect_out "No two of these runs are a pair" "run.seed is 1 of runs/forward-1, and 2 of runs/top-2." "--set run.seed=1." "Means over seeds"
+expect_not_in out "mean rank"
+expect_not_in out "for instance"
+tutti compare runs/forward-1 runs/top-2 --json
+expect_code 0
+expect_in out '"unpaired": "No two of these runs are a pair'
+cp table.csv copy.csv
+run copied --set run.seed=1 --set selector.plugin=top-m --set data.path=copy.csv
+tutti compare runs/forward-1 runs/copied
+expect_code 0
+expect_out "data.path is $PWD/table.csv of runs/forward-1, and $PWD/copy.csv of runs/copied." "--set data.path=$PWD/table.csv (the rows and targets of split test are the same"
+tutti compare runs/forward-1 runs/forward-2 runs/copied
+expect_out "On each data set, these runs differ in nothing but the seed"
+tutti compare runs/forward-1 runs/kind runs/copied
+expect_out "for instance, data."
+tutti compare runs/forward-1 runs/top-1 runs/forward-2
+expect_out "mean rank"
+expect_not_in out "No two of"
+tutti compare runs/forward-1
+expect_not_in out "These runs"
+# The same recipe on a file that has changed.
+sed '$d' table.csv >shorter.csv
+mv table.csv longer.csv
+mv shorter.csv table.csv
+run later --set run.seed=1 --set selector.plugin=top-m
+mv longer.csv table.csv
+tutti compare runs/forward-1 runs/later
+expect_code 0
+expect_err "warning" "no pair; their recipes split alike, so that the file has changed between them"
 
 # Runs without data: the best value of each.
 for seed in 1 2; do
