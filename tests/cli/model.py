@@ -2,6 +2,7 @@
 
 import csv
 import ctypes
+import datetime
 import gc
 import json
 import math
@@ -291,6 +292,70 @@ class Predictions(unittest.TestCase):
         for _ in range(200):
             model.forecast(columns)
         self.assertLess(resident() - before, 1 << 20)
+
+
+class Dates(unittest.TestCase):
+    """Columns of dates with formats of their own (data.date_formats)."""
+
+    FORMATS = {"sold": "%m/%d/%Y", "day": "%Y%m%d", "seen": "%d.%m.%Y %H:%M"}
+
+    def setUp(self):
+        self.model = tutti.Model("dated")
+        with open("dated.csv", newline="") as file:
+            self.texts = {name: [row[name] for row in rows] for rows in [list(csv.DictReader(file))] for name in self.FORMATS}
+        self.dates = {
+            name: [datetime.datetime.strptime(text, format) for text in self.texts[name]] for name, format in self.FORMATS.items()
+        }
+
+    def same(self, **columns):
+        """Predictions with these columns in place of the texts of the file are those of the program, to its 9 digits."""
+        for name, values in self.model.forecast(self.texts | columns).columns().items():
+            numpy.testing.assert_allclose(values, predicted("dated")[name], rtol=1e-8, err_msg=f"{name} of {list(columns)}")
+
+    def test_texts_in_the_format_of_the_column(self):
+        self.same()
+        self.same(day=numpy.array(self.texts["day"], dtype=object), sold=numpy.array(self.texts["sold"], dtype="S"))
+
+    def test_numbers_that_the_format_writes(self):
+        self.same(day=numpy.array([int(text) for text in self.texts["day"]]))
+        self.same(day=numpy.array([float(text) for text in self.texts["day"]]))
+
+    def test_iso_texts(self):
+        for name, dates in self.dates.items():
+            self.same(**{name: [date.isoformat() for date in dates]})
+            self.same(**{name: [date.isoformat(sep=" ", timespec="minutes") + "Z" for date in dates]})
+        self.same(sold=[f"{date:%Y-%m-%d}" for date in self.dates["sold"]])
+
+    def test_dates_of_numpy_and_python(self):
+        for name, dates in self.dates.items():
+            self.same(**{name: dates})
+            for unit in "m", "s", "ns":
+                self.same(**{name: numpy.array(dates, dtype=f"datetime64[{unit}]")})
+        for name in "sold", "day":
+            self.same(**{name: numpy.array(self.dates[name], dtype="datetime64[D]")})
+            self.same(**{name: [date.date() for date in self.dates[name]]})
+
+    def test_months_and_days_are_not_mixed_up(self):
+        """3 April by the column's format is 3 April by ISO, and 4 March is another day."""
+        row = {"day": ["20220101"], "seen": ["02.01.2022 10:00"]}
+        mean = lambda sold: self.model.predict(row | {"sold": [sold]})[0]
+        self.assertEqual(mean("04/03/2022"), mean("2022-04-03"))
+        self.assertNotEqual(mean("04/03/2022"), mean("2022-03-04"))
+
+    def test_what_is_no_date_is_refused(self):
+        wrong = {
+            "sold": ["soon", "31/12/2022", "02/30/2022", "2022-02-30", "2022/01/02", "01/02/2022x", "1.5"],
+            "day": ["2022011", "20221301", 2022011, 20221301, 20220101.5],
+            "seen": ["02.01.2022 25:00", "2022-01-02T25:00", "02.01.2022 10:00 pm"],
+        }
+        for name, values in wrong.items():
+            for value in values:
+                first = self.texts[name][0] if isinstance(value, str) else value
+                columns = {key: texts[:2] for key, texts in self.texts.items()} | {name: numpy.array([first, value])}
+                with self.assertRaisesRegex(
+                    tutti.UsageError, f"X: row [01], column '{name}': expected a date, written as in the training data, found '{value}'"
+                ):
+                    self.model.predict(columns)
 
 
 class Tolerance(unittest.TestCase):

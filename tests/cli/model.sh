@@ -53,10 +53,23 @@ plugin = nes-rs
 plugin = forward
 size = 1
 INI
-for recipe in small classes two nomu stripes process; do
+# Dates of three columns in three ways: months first, numbers of eight digits, and with times.
+"$python" - <<'PYTHON'
+import datetime, math
+with open("dated.csv", "w") as file:
+    file.write("sold,day,seen,y\n")
+    for i in range(120):
+        sold, day = datetime.date(2020, 1, 1) + datetime.timedelta(11 * i), datetime.date(2021, 3, 1) + datetime.timedelta(5 * i)
+        seen = datetime.datetime(2022, 1, 1) + datetime.timedelta(hours=37 * i)
+        y = math.sin(i) + sold.toordinal() % 365 / 100
+        file.write(f"{sold:%m/%d/%Y},{day:%Y%m%d},{seen:%d.%m.%Y %H:%M},{y:.5f}\n")
+PYTHON
+regression_recipe | sed 's/^path = .*/path = dated.csv/; /^ignore/d; s/^name = .*/name = dated/
+  s/^target = .*/&\ndate_formats = sold = %m\/%d\/%Y, day = %Y%m%d, seen = %d.%m.%Y %H:%M/' >dated.ini
+for recipe in small classes two nomu stripes process dated; do
   tutti run "$recipe.ini" --out "$recipe"
   expect_code 0
-  tutti predict "$recipe" "$([ $recipe = stripes ] && echo images.idx || echo table.csv)" --json
+  tutti predict "$recipe" "$([ $recipe = stripes ] && echo images.idx || { [ $recipe = dated ] && echo dated.csv; } || echo table.csv)" --json
   expect_code 0
   cp out "$recipe.json"
 done
