@@ -1,6 +1,8 @@
 /* command_compare.c - tutti compare: runs against each other. */
 #include "program_impl.h"
 
+#include "core/base/replaced_impl.h"
+
 #include <math.h>
 #include <string.h>
 #include <tutti/compare.h>
@@ -60,6 +62,8 @@ static void put_table(const json_t *comparison, FILE *out) {
   }
 }
 
+static const struct tutti_file_kind table_kind = {.name = "a table of runs", .begins = {"run,data_set,seed"}};
+
 static int write_table(const json_t *comparison, const char *path) {
   struct result_file file = begin_result(path);
   if (!file.stream)
@@ -99,7 +103,9 @@ static int run_compare(tutti_context *context, const struct texts *operands, con
                                                 .reselect = options->reselect,
                                                 .last = (uint64_t)options->last};
   tutti_trust_runs(context, options->trust);
-  enum tutti_status status = tutti_compare(context, operands->count, operands->items, &compare, &text);
+  enum tutti_status status = options->csv ? tutti_file_check_replaced(context, options->csv, &table_kind) : TUTTI_OK;
+  if (status == TUTTI_OK)
+    status = tutti_compare(context, operands->count, operands->items, &compare, &text);
   int code = status == TUTTI_OK ? print_comparison(text, options) : fail(context, status);
   tutti_free(text);
   return code;

@@ -1,6 +1,8 @@
 /* command_export.c - tutti export: a run's ensemble in a form that other programs run. */
 #include "program_impl.h"
 
+#include "core/base/replaced_impl.h"
+
 #include <string.h>
 #include <sys/stat.h>
 #include <tutti/export.h>
@@ -24,6 +26,9 @@ static bool is_folder(const char *path) {
          (stat(path, &facts) == 0 && S_ISDIR(facts.st_mode));
 }
 
+/* It begins with the version of ONNX's format, a byte each, and who wrote it. */
+static const struct tutti_file_kind model_kind = {.name = "an ONNX model", .begins = {"\x08\x08\x12\x05tutti"}};
+
 static int run_export(tutti_context *context, const struct texts *operands, const void *given) {
   const struct export_options *options = given;
   enum tutti_status status = TUTTI_OK;
@@ -45,6 +50,8 @@ static int run_export(tutti_context *context, const struct texts *operands, cons
                                     "rows, but its models may hold some",
                                     options->to));
   tutti_trust_runs(context, options->trust);
+  if (!folder)
+    TUTTI_TRY_OUT(context, tutti_file_check_replaced(context, options->to, &model_kind));
   if (options->ensemble)
     TUTTI_TRY_OUT(context, read_json(context, options->ensemble, &ensemble));
   TUTTI_TRY_OUT(context, tutti_view_open(context, operands->items[0], &view));

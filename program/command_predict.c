@@ -1,6 +1,9 @@
 /* command_predict.c - tutti predict: the rows of a file, with their uncertainty, as CSV, NPY or JSON. */
 #include "program_impl.h"
 
+#include "core/base/file_impl.h"
+#include "core/base/replaced_impl.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -278,14 +281,19 @@ static enum tutti_status ask(tutti_context *context, const struct predict_option
   return TUTTI_OK;
 }
 
-/* Predictions do not take the place of their own rows. */
+/* As CSV of values or classes, as JSON, or as an array. */
+static const struct tutti_file_kind prediction_kind = {
+    .name = "a file of predictions", .begins = {"row,mean", "row,\"mean", "row,label", "{\"rows\":", "\x93NUMPY"}};
+
+/* Predictions do not take the place of their own rows, nor of what is no prediction. */
 static enum tutti_status check_out(tutti_context *context, const char *rows, const char *out) {
-  struct stat one, other;
-  if (!out || stat(rows, &one) != 0 || stat(out, &other) != 0 || !S_ISREG(one.st_mode) || one.st_dev != other.st_dev ||
-      one.st_ino != other.st_ino)
+  struct stat facts;
+  if (!out)
     return TUTTI_OK;
-  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                    "--out %s: that is the file with the rows, which would be lost; give another name", out);
+  if (stat(rows, &facts) == 0 && S_ISREG(facts.st_mode) && tutti_file_is_same(rows, out))
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "--out %s: that is the file with the rows, which would be lost; give another name", out);
+  return tutti_file_check_replaced(context, out, &prediction_kind);
 }
 
 /* "-" is what comes through a pipe. */

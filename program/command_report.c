@@ -1,6 +1,8 @@
 /* command_report.c - tutti report: runs as a page for people. */
 #include "program_impl.h"
 
+#include "core/base/replaced_impl.h"
+
 #include <string.h>
 #include <tutti/report.h>
 
@@ -8,6 +10,9 @@ struct report_options {
   const char *to;
   bool trust;
 };
+
+static const struct tutti_file_kind report_kind = {
+    .name = "a report", .begins = {"<!DOCTYPE html>"}, .holds = "<meta name=\"generator\" content=\"tutti\"/>"};
 
 static int print_page(const char *html) {
   begin_output();
@@ -29,7 +34,9 @@ static int run_report(tutti_context *context, const struct texts *operands, cons
   const char *path = options->to ? options->to : "report.html";
   char *html = NULL;
   tutti_trust_runs(context, options->trust);
-  enum tutti_status status = tutti_report(context, operands->count, operands->items, &report, &html);
+  enum tutti_status status = tutti_file_check_replaced(context, path, &report_kind);
+  if (status == TUTTI_OK)
+    status = tutti_report(context, operands->count, operands->items, &report, &html);
   if (status != TUTTI_OK)
     return fail(context, status);
   bool printed = strcmp(path, "-") == 0;

@@ -4,6 +4,7 @@
 #include "engine/data/split_names.h"
 #include "core/base/file_impl.h"
 #include "core/base/json_impl.h"
+#include "core/base/replaced_impl.h"
 #include "engine/data/stored_impl.h"
 #include "record_impl.h"
 #include "run_impl.h"
@@ -128,6 +129,23 @@ static enum tutti_status write_split(tutti_context *context, const char *directo
 out:
   tutti_free(numbers);
   return status;
+}
+
+/* A run writes its recipe first: without one, nothing else here is a run's. */
+enum tutti_status tutti_run_directory_check_free(tutti_context *context, const char *directory) {
+  static const struct tutti_file_kind recipe = {.name = "the recipe of a run", .begins = {"; Effective recipe"}},
+                                      other = {.name = "a file of a run"};
+  static const enum tutti_run_file others[] = {TUTTI_RUN_FILE_DATA, TUTTI_RUN_FILE_ENSEMBLE, TUTTI_RUN_FILE_SUMMARY};
+  char *path;
+  bool begun = tutti_run_file_is_there(directory, TUTTI_RUN_FILE_RECIPE);
+  for (size_t i = 0; i < (begun ? 1 : sizeof others / sizeof others[0]); i++) {
+    TUTTI_TRY(context, tutti_run_file_path(context, directory, begun ? TUTTI_RUN_FILE_RECIPE : others[i], &path));
+    enum tutti_status status = tutti_file_check_replaced(context, path, begun ? &recipe : &other);
+    tutti_free(path);
+    if (status != TUTTI_OK)
+      return tutti_error_prefix(context, status, "--out %s: ", directory);
+  }
+  return TUTTI_OK;
 }
 
 enum tutti_status tutti_run_directory_make(tutti_context *context, const char *directory,

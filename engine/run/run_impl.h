@@ -17,6 +17,8 @@ TUTTI_NODISCARD enum tutti_status tutti_run_check_directory(tutti_context *conte
 /* Take the manager's lock, or fail with TUTTI_ERROR_BUSY. The lock dies with the process; closing *lock releases it. */
 TUTTI_NODISCARD enum tutti_status tutti_run_lock(tutti_context *context, const char *directory, int *lock);
 bool tutti_run_is_locked(const char *directory);
+/* TUTTI_ERROR_USAGE: a new run here would write over a file of the user's, such as the recipe itself. */
+TUTTI_NODISCARD enum tutti_status tutti_run_directory_check_free(tutti_context *context, const char *directory);
 /* Make the directory of a new run: folders, recipe.ini, data.json, splits/. */
 TUTTI_NODISCARD enum tutti_status tutti_run_directory_make(tutti_context *context, const char *directory,
                                                            const struct tutti_experiment *experiment);

@@ -167,6 +167,14 @@ expect_not_in out "nll"
 expect_in runs.csv "run,data_set,seed,selector.plugin,nll," "runs/top-3,table,3,top-m,"
 checks=$((checks + 1))
 [ "$(wc -l <runs.csv)" -eq 7 ] || complain "expected a heading and six rows"
+tutti compare runs --csv runs.csv
+expect_code 0
+echo mine >notes.csv
+tutti compare runs --csv notes.csv
+expect_code 2
+expect_empty out
+expect_err "notes.csv: a file is there, and it is not a table of runs by tutti: it is left as it is"
+expect_in notes.csv mine
 tutti compare runs --by run.budget
 expect_code 0
 expect_out "6 runs: 1 variant," "run.budget"

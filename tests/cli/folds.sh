@@ -43,6 +43,45 @@ for recipe in values classes; do
   expect_usage_error "--out ./rows.csv: that is the file with the rows"
   checks=$((checks + 1))
   cmp -s table.csv rows.csv || complain "expected the rows to be left alone"
+  # A file is replaced by one of its kind alone: predictions by predictions, a model by a model, a report by a report.
+  for form in csv npy json; do
+    for again in csv npy json; do
+      rm -f there there.npy
+      to() { [ "$1" = npy ] && echo there.npy || echo there; }
+      json() { [ "$1" = json ] && echo --json || echo --strict; } # all rows can be read
+      tutti predict $recipe rows.csv --out "$(to $form)" "$(json $form)"
+      expect_code 0
+      cp "$(to $form)" "$(to $again)" 2>cp.err
+      tutti predict $recipe rows.csv --out "$(to $again)" "$(json $again)"
+      expect_code 0
+    done
+  done
+  echo mine >notes
+  cp notes notes.npy
+  cp notes notes.onnx
+  cp notes notes.html
+  for command in "predict $recipe rows.csv --out notes" "predict $recipe rows.csv --out notes.npy" "predict $recipe rows.csv --out notes --json" \
+    "export $recipe --to notes.onnx" "report $recipe --to notes.html"; do
+    # shellcheck disable=SC2086
+    tutti $command
+    expect_code 2
+    expect_empty out
+    expect_err "notes" ": a file is there, and it is not " " by tutti: it is left as it is; give another name, or remove it"
+    for file in notes notes.npy notes.onnx notes.html; do expect_in $file mine; done
+  done
+  echo '<!DOCTYPE html><p>mine</p>' >notes.html
+  tutti report $recipe --to notes.html
+  expect_code 2
+  expect_in notes.html mine
+  : >empty.onnx
+  for i in 1 2; do
+    tutti export $recipe --to empty.onnx
+    expect_code 0
+    tutti report $recipe --to report.html
+    expect_code 0
+  done
+  tutti predict $recipe rows.csv --out /dev/null
+  expect_code 0
   tutti export $recipe --to x.onnx
   expect_code 0
   tutti report $recipe

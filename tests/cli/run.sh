@@ -27,6 +27,26 @@ for file in recipe.ini catalogue.sqlite ensemble.json summary.json data.json spl
   [ -s "runs/small/$file" ] || complain "expected runs/small/$file"
 done
 
+# A new run does not write over files of the user's; of those of a run that ended before its first trial, it does.
+mkdir own
+cp small.ini own/recipe.ini
+cp table.csv own/table.csv
+tutti run own/recipe.ini --out own
+expect_code 2
+expect_err "--out own: own/recipe.ini: a file is there, and it is not the recipe of a run by tutti"
+checks=$((checks + 1))
+cmp -s small.ini own/recipe.ini || complain "expected the recipe to be left alone"
+mv own/recipe.ini own/mine.ini
+echo mine >own/summary.json
+tutti run own/mine.ini --out own
+expect_code 2
+expect_err "own/summary.json: a file is there"
+expect_in own/summary.json mine
+rm own/summary.json
+cp runs/small/recipe.ini own/recipe.ini
+tutti run own/mine.ini --out own --quiet
+expect_code 0
+
 # The same run again is refused, and goes on to the same result with --resume; so does its own recipe elsewhere.
 tutti run small.ini
 expect_code 2
