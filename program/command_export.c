@@ -9,7 +9,7 @@
 
 struct export_options {
   const char *to, *ensemble;
-  bool trust, uncalibrated, no_sample;
+  bool trust, uncalibrated, no_sample, json;
 };
 
 static bool is_onnx(const char *path) {
@@ -29,15 +29,46 @@ static bool is_folder(const char *path) {
 /* It begins with the version of ONNX's format, a byte each, and who wrote it. */
 static const struct tutti_file_kind model_kind = {.name = "an ONNX model", .begins = {"\x08\x08\x12\x05tutti"}};
 
+/* "1.5 MiB" */
+static const char *show_bytes(double bytes, char text[32]) {
+  static const char *const units[] = {"bytes", "KiB", "MiB", "GiB"};
+  size_t unit = 0;
+  for (; bytes >= 1024 && unit < 3; unit++)
+    bytes /= 1024;
+  (void)snprintf(text, 32, unit ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
+  return text;
+}
+
+/* The size, and of a large model of several members the one that takes most of it. */
+static void show_written(const json_t *root, const void *options, FILE *out) {
+  enum { LARGE = 10 << 20 };
+  const json_t *members = json_object_get(root, "members"), *largest = NULL;
+  const long long model = count_of(root, "model_bytes");
+  size_t index;
+  json_t *member;
+  char text[32];
+  (void)options;
+  json_array_foreach((json_t *)members, index, member) largest =
+      !largest || count_of(member, "bytes") > count_of(largest, "bytes") ? member : largest;
+  (void)fprintf(out, "%s: %s", text_of(root, "path"), show_bytes((double)count_of(root, "bytes"), text));
+  if (model >= LARGE && index > 1)
+    (void)fprintf(out, ", of which trial %lld (%s) takes %s", count_of(largest, "trial"), text_of(largest, "backend"),
+                  show_bytes((double)count_of(largest, "bytes"), text));
+  (void)fputc('\n', out);
+}
+
 static int run_export(tutti_context *context, const struct texts *operands, const void *given) {
   const struct export_options *options = given;
   enum tutti_status status = TUTTI_OK;
   tutti_view *view = NULL;
   tutti_model *model = NULL;
-  char *ensemble = NULL;
+  char *ensemble = NULL, *written = NULL;
+  int code = EXIT_FAILED;
   bool folder = options->to && is_folder(options->to);
-  const struct tutti_export_options how = {
-      .size = sizeof how, .uncalibrated = options->uncalibrated, .without_sample = options->no_sample};
+  const struct tutti_export_options how = {.size = sizeof how,
+                                           .uncalibrated = options->uncalibrated,
+                                           .without_sample = options->no_sample,
+                                           .written = &written};
   if (!options->to || (!folder && !is_onnx(options->to)))
     return fail(context,
                 TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
@@ -57,12 +88,16 @@ static int run_export(tutti_context *context, const struct texts *operands, cons
   TUTTI_TRY_OUT(context, tutti_view_open(context, operands->items[0], &view));
   TUTTI_TRY_OUT(context, tutti_view_model(context, view, ensemble, &model));
   TUTTI_TRY_OUT(context, folder ? tutti_export_folder(context, model, &how, options->to)
-                                : tutti_export_onnx(context, model, options->uncalibrated, options->to));
+                                : tutti_export_file(context, model, &how, options->to));
+  code = print_result(written, options->json, show_written, NULL);
 out:
+  if (status != TUTTI_OK)
+    code = fail(context, status);
   tutti_model_close(model);
   tutti_view_close(view);
   tutti_free(ensemble);
-  return status == TUTTI_OK ? EXIT_DONE : fail(context, status);
+  tutti_free(written);
+  return code;
 }
 
 static const struct command_option export_options[] = {
@@ -74,6 +109,8 @@ static const struct command_option export_options[] = {
      .offset = offsetof(struct export_options, uncalibrated)},
     {"no-sample", 'n', OPTION_FLAG, NULL, "A folder without rows of the data; refused for models that hold some.",
      .offset = offsetof(struct export_options, no_sample)},
+    {"json", 'j', OPTION_FLAG, NULL, "What was written, in bytes, in all and by member, as JSON.",
+     .offset = offsetof(struct export_options, json)},
     TRUST_OPTION(struct export_options),
     {0}};
 

@@ -117,6 +117,7 @@ complete -c tutti -n '__tutti_command export' -s t -l to -r -F -d 'Write this FI
 complete -c tutti -n '__tutti_command export' -s e -l ensemble -r -F -d 'This ensemble (as select --json prints it), not the run\'s own'
 complete -c tutti -n '__tutti_command export' -s u -l uncalibrated -d 'Without the ensemble\'s calibrator, as tutti predict --uncalibrated'
 complete -c tutti -n '__tutti_command export' -s n -l no-sample -d 'A folder without rows of the data; refused for models that hold some'
+complete -c tutti -n '__tutti_command export' -s j -l json -d 'What was written, in bytes, in all and by member, as JSON'
 complete -c tutti -n '__tutti_command export' -s T -l trust -d 'Load plugins from the folders that the run\'s recipe names, too (run.plugin_path): their code runs as yours'
 complete -c tutti -n '__tutti_command export' -s v -l verbose -d 'Say more on stderr: where errors come from, and debugging messages'
 complete -c tutti -n __tutti_no_command -a report -d 'runs as a page for people'

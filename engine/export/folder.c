@@ -8,10 +8,13 @@
 #include "engine/data/reader_impl.h"
 #include "engine/run/run_files.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <tutti/names.h>
 #include <tutti/sized.h>
 #include <tutti/export.h>
@@ -411,6 +414,20 @@ out:
   return status;
 }
 
+/* The bytes of all files in the folder, which was empty. */
+static enum tutti_status count_bytes(tutti_context *context, const char *folder, uint64_t *bytes) {
+  DIR *stream = opendir(folder);
+  struct stat facts;
+  *bytes = 0;
+  if (!stream)
+    return tutti_file_error(context, folder, "read the folder", errno);
+  for (struct dirent *entry; (entry = readdir(stream));)
+    if (fstatat(dirfd(stream), entry->d_name, &facts, 0) == 0 && S_ISREG(facts.st_mode))
+      *bytes += (uint64_t)facts.st_size;
+  (void)closedir(stream);
+  return TUTTI_OK;
+}
+
 enum tutti_status tutti_export_folder(tutti_context *context, tutti_model *model,
                                       const struct tutti_export_options *theirs, const char *folder) {
   enum tutti_status status;
@@ -419,13 +436,15 @@ enum tutti_status tutti_export_folder(tutti_context *context, tutti_model *model
   struct onnx_graph *graph = NULL;
   json_t *described = NULL, *sample = NULL;
   char *path = NULL;
+  uint64_t bytes, all, *sizes = NULL;
   if (options.without_sample)
     TUTTI_TRY_OUT(context, refuse_keeper(context, model));
   TUTTI_TRY_OUT(context, onnx_graph_create(context, &graph));
-  TUTTI_TRY_OUT(context, onnx_build(graph, model, options.uncalibrated));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, model->count, sizeof *sizes, &sizes));
+  TUTTI_TRY_OUT(context, onnx_build(graph, model, options.uncalibrated, sizes));
   TUTTI_TRY_OUT(context, tutti_run_begin_folder(context, folder));
   TUTTI_TRY_OUT(context, tutti_format(context, &path, "%s/model.onnx", folder));
-  TUTTI_TRY_OUT(context, onnx_graph_write(graph, path));
+  TUTTI_TRY_OUT(context, onnx_graph_write(graph, path, &bytes));
   described = describe(graph, model);
   sample = options.without_sample ? NULL : sample_of(context, model, options.uncalibrated, described);
   TUTTI_TRY_OUT(context, write_page(context, folder, model, described, sample != NULL));
@@ -435,7 +454,12 @@ enum tutti_status tutti_export_folder(tutti_context *context, tutti_model *model
     TUTTI_TRY_OUT(context, write_json(context, folder, "sample.json", json_incref(sample)));
     TUTTI_TRY_OUT(context, write_text(context, folder, "example.py", program));
   }
+  if (options.written) {
+    TUTTI_TRY_OUT(context, count_bytes(context, folder, &all));
+    TUTTI_TRY_OUT(context, onnx_written(context, model, folder, all, bytes, sizes, options.written));
+  }
 out:
+  tutti_free(sizes);
   json_decref(described);
   json_decref(sample);
   tutti_free(path);

@@ -31,6 +31,8 @@ struct onnx_graph {
   struct list outer; /* the nodes around a loop's body, while that grows */
   struct body *body; /* NULL: none grows */
   size_t values;
+  size_t weighed[2]; /* nodes and constants that `bytes` counts */
+  uint64_t bytes;
   char *name, *doc;
 };
 
@@ -444,7 +446,16 @@ static Onnx__OperatorSetIdProto operators(const char *domain, int64_t version) {
   return made;
 }
 
-static enum tutti_status write_model(struct onnx_graph *graph, const Onnx__ModelProto *model, const char *path) {
+uint64_t onnx_graph_bytes(struct onnx_graph *graph) {
+  const struct list *lists[] = {&graph->nodes, &graph->constants};
+  for (size_t l = 0; l < 2 && !onnx_graph_failed(graph); l++)
+    for (; graph->weighed[l] < lists[l]->count; graph->weighed[l]++)
+      graph->bytes += protobuf_c_message_get_packed_size(lists[l]->items[graph->weighed[l]]);
+  return graph->bytes;
+}
+
+static enum tutti_status write_model(struct onnx_graph *graph, const Onnx__ModelProto *model, const char *path,
+                                     uint64_t *written) {
   enum tutti_status status;
   size_t bytes = onnx__model_proto__get_packed_size(model);
   uint8_t *packed = NULL;
@@ -456,6 +467,7 @@ static enum tutti_status write_model(struct onnx_graph *graph, const Onnx__Model
   TUTTI_TRY_OUT(graph->context, tutti_alloc(graph->context, bytes, 1, &packed));
   (void)onnx__model_proto__pack(model, packed);
   TUTTI_TRY_OUT(graph->context, tutti_file_write(graph->context, path, 1, &(struct tutti_file_part){packed, bytes}));
+  *written = bytes;
 out:
   tutti_free(packed);
   return status;
@@ -497,7 +509,7 @@ json_t *onnx_graph_describe(const struct onnx_graph *graph) {
                    describe_values(&graph->outputs));
 }
 
-enum tutti_status onnx_graph_write(struct onnx_graph *graph, const char *path) {
+enum tutti_status onnx_graph_write(struct onnx_graph *graph, const char *path, uint64_t *bytes) {
   Onnx__ModelProto model = ONNX__MODEL_PROTO__INIT;
   Onnx__GraphProto content = ONNX__GRAPH_PROTO__INIT;
   Onnx__OperatorSetIdProto sets[2] = {operators("", OPSET), operators(ml_domain, ML_OPSET)};
@@ -521,5 +533,5 @@ enum tutti_status onnx_graph_write(struct onnx_graph *graph, const char *path) {
   model.n_opset_import = 2;
   model.opset_import = imported;
   model.graph = &content;
-  return write_model(graph, &model, path);
+  return write_model(graph, &model, path, bytes);
 }

@@ -85,6 +85,8 @@ onnx_value onnx_body_begin(struct onnx_graph *graph, enum onnx_type type);
 void onnx_body_result(struct onnx_graph *graph, onnx_value value, enum onnx_type type);
 onnx_value onnx_body_loop(struct onnx_graph *graph, int64_t most_passes, onnx_value start);
 
+/* Bytes that the nodes and constants so far take in the file. */
+uint64_t onnx_graph_bytes(struct onnx_graph *graph);
 /* Say what the model is; both are copied. */
 void onnx_graph_name(struct onnx_graph *graph, const char *name, const char *doc);
 /* The first failure, if there was one. */
@@ -92,7 +94,7 @@ TUTTI_NODISCARD enum tutti_status onnx_graph_status(const struct onnx_graph *gra
 /* {"inputs": [{"name", "type", "shape"}, ...], "outputs": ...}: names as they are, ONNX's types in words, and shapes
    that begin with "rows". The caller releases it. */
 json_t *onnx_graph_describe(const struct onnx_graph *graph);
-/* Write the model. TUTTI_ERROR_UNSUPPORTED: it is larger than ONNX's 2 GiB. */
-TUTTI_NODISCARD enum tutti_status onnx_graph_write(struct onnx_graph *graph, const char *path);
+/* Write the model, and set *bytes to the size of the file. TUTTI_ERROR_UNSUPPORTED: it is larger than ONNX's 2 GiB. */
+TUTTI_NODISCARD enum tutti_status onnx_graph_write(struct onnx_graph *graph, const char *path, uint64_t *bytes);
 
 #endif

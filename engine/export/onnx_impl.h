@@ -50,9 +50,15 @@ TUTTI_NODISCARD enum tutti_status onnx_calibrate(struct onnx_graph *graph, tutti
                                                  double level, struct onnx_combined *combined);
 /* The entropy of each row's probabilities, in nats: [rows, 1]. */
 onnx_value onnx_entropy(struct onnx_graph *graph, onnx_value probabilities);
-/* A graph of the whole model (onnx.c). TUTTI_ERROR_UNSUPPORTED names what ONNX has no counterpart of. */
+/* A graph of the whole model (onnx.c), and the bytes of each member: sizes[model->count]. TUTTI_ERROR_UNSUPPORTED names
+   what ONNX has no counterpart of. */
 TUTTI_NODISCARD enum tutti_status onnx_build(struct onnx_graph *graph, const struct tutti_model *model,
-                                             bool uncalibrated);
+                                             bool uncalibrated, uint64_t *sizes);
+/* The JSON of tutti_export_options.written: what was written to `path`, in all and as the model, of which each member
+   takes sizes[model->count] bytes (onnx.c). */
+TUTTI_NODISCARD enum tutti_status onnx_written(tutti_context *context, const struct tutti_model *model,
+                                               const char *path, uint64_t all, uint64_t bytes, const uint64_t *sizes,
+                                               char **text);
 /* The names of all outputs that a graph may have, ended by NULL. */
 extern const char *const onnx_outputs[];
 /* Mix the members' predictions, calibrate them (NULL: do not), and give the graph its outputs (onnx_ensemble.c). */

@@ -14,6 +14,12 @@ enum tutti_status tutti_export_onnx(tutti_context *context, const tutti_model *m
   return refuse(context, path);
 }
 
+enum tutti_status tutti_export_file(tutti_context *context, const tutti_model *model,
+                                    const struct tutti_export_options *options, const char *path) {
+  (void)model, (void)options;
+  return refuse(context, path);
+}
+
 enum tutti_status tutti_export_folder(tutti_context *context, tutti_model *model,
                                       const struct tutti_export_options *options, const char *folder) {
   (void)model, (void)options;

@@ -111,6 +111,40 @@ for name in trees svm; do
   expect_exported colours-$name colours.npy
 done
 
+# --- how large it is ---
+
+# The size is that of the file; members take nearly all of it, and of a large model the largest is named.
+# expect_size PATH BYTES: out, the JSON of an export, says so, and its members take most of that.
+expect_size() {
+  expect_json "$1" path
+  expect_json "$2" bytes
+  checks=$((checks + 1))
+  "$python" - <<'PYTHON' || complain "expected members that take most of the model"
+import json
+written = json.load(open("out"))
+members = sum(member["bytes"] for member in written["members"])
+assert 0.9 * written["model_bytes"] < members < written["model_bytes"] <= written["bytes"], written
+PYTHON
+}
+tutti export forest --to forest.onnx --json
+expect_code 0
+expect_size forest.onnx "$(stat -c %s forest.onnx)"
+tutti export forest --to weighed --json
+expect_code 0
+expect_size weighed "$(cat weighed/* | wc -c)"
+tutti export forest --to forest.onnx
+expect_not_in out "of which"
+sed 's/^budget.*/budget = 3/; s/^plugin = forward/plugin = all/; /^size/d' forest.ini >large.ini
+tutti run large.ini --out large --quiet --set data.folds=5 --set 'hyperparameters.trees=integer 200 700'
+expect_code 0
+tutti export large --to large.onnx --json
+expect_code 0
+expect_size large.onnx "$(stat -c %s large.onnx)"
+largest=$("$python" -c 'import json; print("{trial} ({backend}) takes".format(**max(json.load(open("out"))["members"], key=lambda m: m["bytes"])))')
+tutti export large --to large.onnx
+expect_code 0
+expect_out "large.onnx: " " MiB, of which trial $largest "
+
 # --- a folder that explains itself ---
 
 for name in forest boosted-kinds; do
