@@ -403,11 +403,15 @@ enum tutti_status tutti_experiment_learner(tutti_context *context, const struct 
                               tutti_candidate_hyperparameters(candidate), learner, config);
 }
 
+bool tutti_experiment_queues(const struct tutti_experiment *experiment) {
+  return experiment->backend && !tutti_experiment_is_fit(experiment) && tutti_backend_capacity(experiment->backend) > 1;
+}
+
 size_t tutti_experiment_capacity(const struct tutti_experiment *experiment) {
-  bool folds = experiment->dataset && tutti_dataset_folds(experiment->dataset); /* trained one after the other */
-  return experiment->backend && !folds && !tutti_experiment_is_fit(experiment)
-             ? tutti_backend_capacity(experiment->backend)
-             : 1;
+  size_t jobs = experiment->dataset && tutti_dataset_folds(experiment->dataset)
+                    ? tutti_dataset_folds(experiment->dataset)
+                    : 1; /* of a trial */
+  return tutti_experiment_queues(experiment) ? (tutti_backend_capacity(experiment->backend) + jobs - 1) / jobs : 1;
 }
 
 /* Parts of variances have the square of the targets' unit; those of entropies have none. */

@@ -68,7 +68,9 @@ TUTTI_NODISCARD enum tutti_status tutti_experiment_task(tutti_context *context,
 /* Refuse heads in head.kind that do not fit the data, or whose predictions cannot be in one pool. */
 TUTTI_NODISCARD enum tutti_status tutti_experiment_check_heads(tutti_context *context,
                                                                const struct tutti_experiment *experiment);
-/* How many jobs are best trained at once. */
+/* Does its backend train several jobs at once, and how many trials give it enough of them? With folds each is as many
+   jobs. */
+bool tutti_experiment_queues(const struct tutti_experiment *experiment);
 size_t tutti_experiment_capacity(const struct tutti_experiment *experiment);
 /* Predict a split with a model that `learner` trained, in the targets' units: *out, [rows][width], and *epistemic,
    [rows][tutti_epistemic_width], NULL for a model that does not tell its own part (predictions.h). Free both with

@@ -228,13 +228,9 @@ static enum tutti_status serve(struct tutti_manager *manager, const tutti_recipe
   return tutti_executor_serve(manager->context, manager->station, "executor", &setup, &manager->ranks, served);
 }
 
-static size_t capacity_of_worker(const struct tutti_manager *manager) {
-  return manager->experiment->backend ? tutti_backend_capacity(manager->experiment->backend) : 1;
-}
-
 enum tutti_status tutti_manager_make_executor(struct tutti_manager *manager) {
   struct tutti_executor_setup setup = set_up_executor(manager, manager->experiment->host);
-  setup.capacity = capacity_of_worker(manager);
+  setup.capacity = tutti_experiment_capacity(manager->experiment);
   return tutti_executor_create(manager->context, manager->experiment->host, "executor", &setup, &manager->executor);
 }
 

@@ -9,6 +9,7 @@
 #include "run_plugins.h"
 #include "run_rule.h"
 #include "run_warm.h"
+#include "trial_folds_impl.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -114,6 +115,7 @@ void tutti_training_end(struct tutti_training *training) {
   tutti_fit_release(&training->fit);
   tutti_dataset_destroy(training->dataset);
   tutti_tensors_destroy(training->outcome.weights);
+  tutti_folds_release(training);
   tutti_tensors_destroy(training->initial);
   json_decref(training->measures);
   json_decref(training->stop);

@@ -65,33 +65,82 @@ out:
 
 /* --- training --- */
 
-/* Train the model of a fold. The curve, and so the pruner's rule, is of the first. */
-static enum tutti_status train_fold(tutti_context *context, const struct tutti_experiment *experiment,
-                                    struct tutti_training *training, size_t number, struct tutti_outcome *outcome) {
-  struct tutti_fold fold;
-  struct tutti_job job = training->job;
-  tutti_tensors *initial = NULL;
-  double *weights = NULL;
-  TUTTI_TRY(context, tutti_dataset_fold(context, experiment->dataset, number, &fold));
-  job.train = fold.train;
-  job.validation = fold.validation;
+bool tutti_folds_pointless(const struct tutti_training *training, size_t number) {
+  for (size_t f = 0; f < number; f++)
+    if (training->folds[f].done && training->folds[f].outcome.state != TUTTI_STATE_FINISHED)
+      return true;
+  return false;
+}
+
+/* The curve, and so the pruner's rule, is of the first fold. The others only look whether they are still wanted. */
+static bool on_epoch(void *argument, const struct tutti_epoch *epoch) {
+  const struct tutti_fold_training *one = argument;
+  (void)epoch;
+  return !tutti_folds_pointless(one->training, one->number);
+}
+
+enum tutti_status tutti_folds_prepare(tutti_context *context, const struct tutti_experiment *experiment,
+                                      struct tutti_training *training) {
+  training->fold_count = tutti_dataset_folds(experiment->dataset);
+  return tutti_alloc(context, training->fold_count, sizeof *training->folds, &training->folds);
+}
+
+enum tutti_status tutti_folds_begin(tutti_context *context, const struct tutti_experiment *experiment,
+                                    struct tutti_training *training, size_t number, const struct tutti_fold *fold) {
+  struct tutti_fold_training *one = &training->folds[number];
+  *one = (struct tutti_fold_training){
+      .training = training, .number = number, .job = training->job, .outcome = {.size = sizeof one->outcome}};
+  one->job.train = fold->train;
+  one->job.validation = fold->validation;
   if (number > 0) {
-    job.seed = tutti_trial_seed(job.seed, number);
-    job.progress = NULL;
-    job.measure = NULL;
+    one->job.seed = tutti_trial_seed(training->job.seed, number);
+    one->job.progress = on_epoch;
+    one->job.progress_argument = one;
+    one->job.measure = NULL;
   }
-  enum tutti_status status = tutti_experiment_class_weights(context, experiment, fold.train, &weights);
-  job.class_weights = weights;
+  TUTTI_TRY(context, tutti_experiment_class_weights(context, experiment, fold->train, &one->class_weights));
+  one->job.class_weights = one->class_weights;
   /* The parent's model of the same fold, which has not seen its rows either. */
-  if (status == TUTTI_OK && job.warm)
-    status = tutti_folds_take(context, job.initial, number, &initial);
-  job.initial = initial;
+  if (training->job.warm)
+    TUTTI_TRY(context, tutti_folds_take(context, training->job.initial, number, &one->initial));
+  one->job.initial = one->initial;
+  return TUTTI_OK;
+}
+
+/* What it takes beside its outcome is given back. */
+static void end_fold(struct tutti_fold_training *one) {
+  tutti_free(one->class_weights);
+  tutti_tensors_destroy(one->initial);
+  one->class_weights = NULL;
+  one->initial = NULL;
+}
+
+void tutti_folds_release(struct tutti_training *training) {
+  for (size_t f = 0; training->folds && f < training->fold_count; f++) {
+    end_fold(&training->folds[f]);
+    tutti_tensors_destroy(training->folds[f].outcome.weights);
+  }
+  tutti_free(training->folds);
+  training->folds = NULL;
+}
+
+static enum tutti_status train_fold(tutti_context *context, const struct tutti_experiment *experiment,
+                                    struct tutti_training *training, size_t number) {
+  struct tutti_fold fold;
+  TUTTI_TRY(context, tutti_dataset_fold(context, experiment->dataset, number, &fold));
+  enum tutti_status status = tutti_folds_begin(context, experiment, training, number, &fold);
   if (status == TUTTI_OK)
-    status = tutti_backend_train(context, training->learner, &job, outcome);
-  tutti_free(weights);
-  tutti_tensors_destroy(initial);
+    status =
+        tutti_backend_train(context, training->learner, &training->folds[number].job, &training->folds[number].outcome);
   tutti_fold_release(&fold);
+  if (status == TUTTI_OK)
+    tutti_folds_done(training, number);
   return status == TUTTI_OK ? TUTTI_OK : tutti_error_trace(context, status, __FILE__, __LINE__, __func__);
+}
+
+void tutti_folds_done(struct tutti_training *training, size_t number) {
+  end_fold(&training->folds[number]);
+  training->folds[number].done = true;
 }
 
 /* Predict with one model; `epistemic` is zeroed where it does not tell its own part. */
@@ -132,35 +181,41 @@ out:
   return status;
 }
 
-enum tutti_status tutti_folds_train(tutti_context *context, const struct tutti_experiment *experiment,
-                                    struct tutti_training *training) {
+enum tutti_status tutti_folds_gather(tutti_context *context, const struct tutti_experiment *experiment,
+                                     struct tutti_training *training) {
   enum tutti_status status = TUTTI_OK;
-  struct tutti_outcome *whole = &training->outcome, one = {.size = sizeof one};
+  struct tutti_outcome *whole = &training->outcome;
   tutti_tensors *weights = NULL;
   TUTTI_TRY_OUT(context, tutti_tensors_create(context, &weights));
-  for (size_t f = 0; f < tutti_dataset_folds(experiment->dataset); f++) {
-    one = (struct tutti_outcome){.size = sizeof one};
-    TUTTI_TRY_OUT(context, train_fold(context, experiment, training, f, &one));
-    uint64_t steps = whole->steps + one.steps;
-    if (f == 0 || one.state != TUTTI_STATE_FINISHED) {
-      *whole = one;
+  for (size_t f = 0; f < training->fold_count; f++) {
+    struct tutti_outcome *one = &training->folds[f].outcome;
+    uint64_t steps = whole->steps + one->steps;
+    if (f == 0 || one->state != TUTTI_STATE_FINISHED) {
+      *whole = *one;
       whole->weights = NULL;
     }
     whole->steps = steps;
-    if (one.state == TUTTI_STATE_PRUNED && one.weights)
-      TUTTI_TRY_OUT(context, measure_fold(context, experiment, training, f, one.weights, &whole->value));
-    if (one.state != TUTTI_STATE_FINISHED)
+    if (one->state == TUTTI_STATE_PRUNED && one->weights)
+      TUTTI_TRY_OUT(context, measure_fold(context, experiment, training, f, one->weights, &whole->value));
+    if (one->state != TUTTI_STATE_FINISHED)
       goto out; /* pruned, or failed: there is no whole */
-    TUTTI_TRY_OUT(context, add_fold(context, weights, f, one.weights));
-    tutti_tensors_destroy(one.weights);
-    one.weights = NULL;
+    TUTTI_TRY_OUT(context, add_fold(context, weights, f, one->weights));
+    tutti_tensors_destroy(one->weights);
+    one->weights = NULL;
   }
   whole->weights = weights;
   weights = NULL;
 out:
-  tutti_tensors_destroy(one.weights);
   tutti_tensors_destroy(weights);
   return status;
+}
+
+enum tutti_status tutti_folds_train(tutti_context *context, const struct tutti_experiment *experiment,
+                                    struct tutti_training *training) {
+  TUTTI_TRY(context, tutti_folds_prepare(context, experiment, training));
+  for (size_t f = 0; f < training->fold_count && !tutti_folds_pointless(training, f); f++)
+    TUTTI_TRY(context, train_fold(context, experiment, training, f));
+  return tutti_folds_gather(context, experiment, training);
 }
 
 /* --- predictions --- */

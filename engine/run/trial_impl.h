@@ -37,6 +37,8 @@ struct tutti_training {
   struct tutti_headed_task task; /* that of its candidate */
   struct tutti_job job;
   struct tutti_outcome outcome;
+  struct tutti_fold_training *folds; /* [folds], of those that were begun; NULL: none (trial_folds_impl.h) */
+  size_t fold_count;
   struct tutti_epoch *curve; /* [epochs] */
   size_t epochs, room;
   json_t *measures;       /* object: numbers beside the loss, by name; NULL: none */

@@ -1,7 +1,7 @@
 /* worker.c - the worker process: sets up the run's experiment, then trains the candidates that it is sent. */
 #include "run_inputs.h"
 #include "run_plugins.h"
-#include "trial_impl.h"
+#include "trial_folds_impl.h"
 
 #include "core/base/file_impl.h"
 #include "core/base/memory_bound_impl.h"
@@ -24,12 +24,16 @@ struct worker {
   const char *directory;
   int descriptor;
   tutti_frames *frames;
+  bool queues; /* the backend trains several jobs at once */
   size_t capacity;
   struct place {
     struct tutti_training training;
-    char *request; /* NULL: nothing is trained here */
-  } * places;      /* [capacity] */
-  char **requests; /* [waiting]: those that have come and are not begun */
+    char *request;          /* NULL: nothing is trained here */
+    size_t begun, done;     /* of its jobs */
+  } * places;               /* [capacity] */
+  size_t jobs;              /* of a trial: one for each fold, or one */
+  struct tutti_fold *folds; /* [jobs], if it queues: the backend holds the rows of each once; NULL: there are none */
+  char **requests;          /* [waiting]: those that have come and are not begun */
   size_t waiting, room;
   struct tutti_unsent unsent; /* the training before, whose files are not durable yet */
   bool ended;                 /* the manager has closed the socket */
@@ -67,6 +71,18 @@ static enum tutti_status make_experiment(struct worker *worker, tutti_recipe *re
   return tutti_experiment_need_backend(context, worker->experiment);
 }
 
+static enum tutti_status make_folds(struct worker *worker) {
+  const tutti_dataset *dataset = worker->experiment->dataset;
+  size_t folds = worker->queues && dataset ? tutti_dataset_folds(dataset) : 0;
+  worker->jobs = folds ? folds : 1;
+  if (folds == 0)
+    return TUTTI_OK;
+  TUTTI_TRY(worker->context, tutti_alloc(worker->context, folds, sizeof *worker->folds, &worker->folds));
+  for (size_t f = 0; f < folds; f++)
+    TUTTI_TRY(worker->context, tutti_dataset_fold(worker->context, dataset, f, &worker->folds[f]));
+  return TUTTI_OK;
+}
+
 static enum tutti_status set_up(struct worker *worker) {
   tutti_context *context = worker->context;
   char *path;
@@ -82,8 +98,10 @@ static enum tutti_status set_up(struct worker *worker) {
   TUTTI_TRY(context, make_experiment(worker, recipe));
   TUTTI_TRY(context, tutti_run_plugins_print(context, worker->experiment->recipe, &worker->experiment->plugins));
   TUTTI_TRY(context, tutti_frames_create(context, &worker->frames));
+  worker->queues = tutti_experiment_queues(worker->experiment);
   worker->capacity = tutti_experiment_capacity(worker->experiment);
-  return tutti_alloc(context, worker->capacity, sizeof *worker->places, &worker->places);
+  TUTTI_TRY(context, tutti_alloc(context, worker->capacity, sizeof *worker->places, &worker->places));
+  return make_folds(worker);
 }
 
 /* --- what the manager says --- */
@@ -170,7 +188,7 @@ static enum tutti_status answer(struct worker *worker, struct tutti_training *tr
   TUTTI_TRY(worker->context, send_unsent(worker));
   TUTTI_TRY(worker->context, tutti_training_reply_begin(worker->context, worker->experiment, worker->directory, result,
                                                         training, &worker->unsent));
-  bool goes_on = worker->unsent.syncing && worker->capacity == 1 && (worker->waiting > 0 || has_come(worker));
+  bool goes_on = worker->unsent.syncing && !worker->queues && (worker->waiting > 0 || has_come(worker));
   return goes_on ? TUTTI_OK : send_unsent(worker);
 }
 
@@ -222,6 +240,8 @@ static enum tutti_status begin_training(struct worker *worker, struct place *pla
   place->request = request;
   enum tutti_status result =
       tutti_training_begin(worker->context, worker->experiment, worker->directory, request, &place->training);
+  if (result == TUTTI_OK && worker->folds)
+    result = tutti_folds_prepare(worker->context, worker->experiment, &place->training);
   *begun = result == TUTTI_OK;
   if (*begun) {
     begin_report(worker, &place->training);
@@ -232,32 +252,85 @@ static enum tutti_status begin_training(struct worker *worker, struct place *pla
   return status;
 }
 
-/* The next request as a job, if one has come and there is a place for it. */
+/* --- jobs of a backend that trains several at once --- */
+
+/* Of its jobs one is done. When all are, or the others are not needed, it is answered. */
+static void count_done(struct worker *worker, struct place *place, size_t number) {
+  if (worker->folds)
+    tutti_folds_done(&place->training, number);
+  place->done++;
+  if (worker->folds && tutti_folds_pointless(&place->training, place->begun)) {
+    place->done += worker->jobs - place->begun;
+    place->begun = worker->jobs;
+  }
+  if (place->done < worker->jobs)
+    return;
+  enum tutti_status result =
+      worker->folds ? tutti_folds_gather(worker->context, worker->experiment, &place->training) : TUTTI_OK;
+  if (worker->status == TUTTI_OK)
+    worker->status = answer(worker, &place->training, result);
+  leave(place);
+}
+
+/* The next job of a trial. One that cannot be made has failed; *made is then false. */
+static void make_job(struct worker *worker, struct place *place, const struct tutti_job **job,
+                     struct tutti_outcome **outcome, bool *made) {
+  struct tutti_training *training = &place->training;
+  size_t number = place->begun++;
+  *made = true;
+  *job = &training->job;
+  *outcome = &training->outcome;
+  if (!worker->folds)
+    return;
+  *made = tutti_folds_begin(worker->context, worker->experiment, training, number, &worker->folds[number]) == TUTTI_OK;
+  *job = &training->folds[number].job;
+  *outcome = &training->folds[number].outcome;
+  if (*made)
+    return;
+  (*outcome)->state = TUTTI_STATE_FAILED;
+  (void)snprintf((*outcome)->failure, sizeof(*outcome)->failure, "%s", tutti_error_message(worker->context));
+  tutti_error_clear(worker->context);
+  count_done(worker, place, number);
+}
+
+/* A place whose trial has jobs that nobody has begun; else a free one; NULL: there is none. */
+static struct place *find_place(struct worker *worker) {
+  struct place *free_one = NULL;
+  for (size_t i = worker->capacity; i-- > 0;) {
+    struct place *place = &worker->places[i];
+    if (place->request && place->begun < worker->jobs)
+      return place;
+    free_one = place->request ? free_one : place;
+  }
+  return free_one;
+}
+
+/* The next job: of a trial that is begun or, if a request has come and there is a place for it, of that. */
 static bool next_job(void *argument, const struct tutti_job **job, struct tutti_outcome **outcome, size_t *number) {
   struct worker *worker = argument;
-  bool begun = false;
-  for (*number = 0; *number < worker->capacity && worker->places[*number].request;)
-    ++*number;
-  while (*number < worker->capacity && worker->status == TUTTI_OK && !begun) {
-    char *request;
-    worker->status = take_request(worker, false, &request);
-    if (!request)
-      return false;
-    worker->status = begin_training(worker, &worker->places[*number], request, &begun);
+  struct place *place;
+  while (worker->status == TUTTI_OK && (place = find_place(worker))) {
+    bool made = place->request != NULL;
+    if (!made) {
+      char *request;
+      worker->status = take_request(worker, false, &request);
+      if (!request)
+        return false;
+      worker->status = begin_training(worker, place, request, &made);
+    }
+    if (!made)
+      continue;
+    *number = (size_t)(place - worker->places) * worker->jobs + place->begun;
+    make_job(worker, place, job, outcome, &made);
+    if (made)
+      return true;
   }
-  if (!begun)
-    return false;
-  *job = &worker->places[*number].training.job;
-  *outcome = &worker->places[*number].training.outcome;
-  return true;
+  return false;
 }
 
 static void job_done(void *argument, size_t number) {
   struct worker *worker = argument;
-  struct place *place = &worker->places[number];
-  if (worker->status == TUTTI_OK)
-    worker->status = answer(worker, &place->training, TUTTI_OK);
-  leave(place);
+  count_done(worker, &worker->places[number / worker->jobs], number % worker->jobs);
 }
 
 /* Wait for a request. A backend that trains many at once takes those that come meanwhile, too. An error other than of
@@ -268,7 +341,7 @@ static enum tutti_status serve(struct worker *worker) {
   struct place *place = &worker->places[0];
   char *request;
   bool begun;
-  if (worker->capacity > 1) {
+  if (worker->queues) {
     struct pollfd more = {.fd = worker->descriptor, .events = POLLIN};
     if (worker->waiting == 0)
       (void)poll(&more, 1, -1);
@@ -315,6 +388,9 @@ int tutti_worker_main(tutti_context *context, const char *directory, int descrip
     tutti_free(worker.requests[i]);
   tutti_free(worker.requests);
   tutti_free(worker.places);
+  for (size_t f = 0; worker.folds && f < worker.jobs; f++)
+    tutti_fold_release(&worker.folds[f]);
+  tutti_free(worker.folds);
   tutti_frames_destroy(worker.frames);
   tutti_experiment_destroy(worker.experiment);
   return status == TUTTI_OK ? 0 : 1;

@@ -53,6 +53,28 @@ if ! on_device; then
   expect_out "9 of 9 done"
 fi
 
+# Cross-validation: the folds of several trials train side by side, and give what backend cpu, which takes one after the
+# other, gives; where the first fold is pruned, the others are not waited for.
+folds=("${small[@]}" --set data.folds=3 --set run.window=3)
+run_whole 9 "$recipe" "${folds[@]}"
+run_beside 1e-4 "$recipe" "${folds[@]}"
+run_torn "$recipe" "${folds[@]}"
+pruned=("${folds[@]}" --set pruner.plugin=median --set pruner.warmup=2 --set run.order=trial)
+tutti run "$recipe" "${pruned[@]}" --set backend.plugin=cuda --workers 1 --out whole-pruned
+expect_code 0
+tutti run "$recipe" "${pruned[@]}" --workers 1 --out beside-pruned
+expect_code 0
+for run in whole beside; do
+  what="tutti status $run-pruned"
+  "$TUTTI_PROGRAM" status $run-pruned --json | python3 -c '
+import json, sys
+for trial in json.load(sys.stdin)["all_trials"]:
+    print(trial["trial"], trial["state"], round(trial["loss"], 4))' >$run.states
+done
+checks=$((checks + 2))
+grep -q pruned whole.states || complain "no trial was pruned"
+cmp -s whole.states beside.states || complain "backend cpu prunes others: $(diff whole.states beside.states)"
+
 # AutoDEUQ's toy example, whose networks differ in width, depth, optimiser, batch size and learning rate, by AgEBO:
 # fewer, and a shorter training.
 toy=("$TUTTI_TEST_SRCDIR/ini/autodeuq/toy.ini" --set run.budget=12 --set run.window=6 --set selector.size=3

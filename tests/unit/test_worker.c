@@ -2,7 +2,10 @@
    process, with the simulated backend. */
 #include "simulated.h"
 
+#include "engine/run/experiment_impl.h"
+
 #include <fcntl.h>
+#include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
 #include <poll.h>
@@ -234,6 +237,99 @@ static void a_worker_without_a_device_ends(void **state) {
   tutti_frames_destroy(frames);
 }
 
+/* --- folds --- */
+
+/* A model of each fold of its own: the seeds of later folds are other ones. */
+static enum tutti_status differ(tutti_context *context, const struct tutti_job *job, struct tutti_outcome *outcome) {
+  float *x;
+  size_t one = 1;
+  tutti_tensors_destroy(outcome->weights);
+  outcome->weights = NULL;
+  TUTTI_TRY(context, tutti_tensors_create(context, &outcome->weights));
+  TUTTI_TRY(context, tutti_tensors_add(context, outcome->weights, "x", TUTTI_F32, 1, &one, &x));
+  *x = (float)(job->seed % 101) / 101;
+  return TUTTI_OK;
+}
+
+static bool is_first_fold(const struct tutti_job *job) { return job->seed == 3; }
+
+static enum tutti_status prune_first(tutti_context *context, const struct tutti_job *job,
+                                     struct tutti_outcome *outcome) {
+  if (is_first_fold(job))
+    outcome->state = TUTTI_STATE_PRUNED;
+  return differ(context, job, outcome);
+}
+
+static enum tutti_status fail_later(tutti_context *context, const struct tutti_job *job,
+                                    struct tutti_outcome *outcome) {
+  TUTTI_TRY(context, differ(context, job, outcome));
+  if (is_first_fold(job))
+    return TUTTI_OK;
+  tutti_tensors_destroy(outcome->weights);
+  outcome->weights = NULL;
+  outcome->state = TUTTI_STATE_FAILED;
+  (void)snprintf(outcome->failure, sizeof outcome->failure, "a later fold failed");
+  return TUTTI_OK;
+}
+
+/* The answers to two trials of three folds each, of a backend that trains so. */
+static void train_folds(const struct simulated *how, json_t *answers[2]) {
+  char more[512], data[17], here[256];
+  struct tutti_experiment *experiment;
+  simulated = *how;
+  assert_non_null(getcwd(here, sizeof here));
+  assert_true(snprintf(more, sizeof more,
+                       "[data]\nplugin = csv\npath = %s/table.csv\ntarget = y\nfolds = 3\nsplit = 2 1 1\n",
+                       here) < (int)sizeof more);
+  simulated_table();
+  SIMULATED_OK(tutti_experiment_create(simulated_context, simulated_load(simulated_recipe(false, more)), &experiment));
+  (void)snprintf(data, sizeof data, "%016" PRIx64, tutti_experiment_fingerprint(experiment));
+  tutti_experiment_destroy(experiment);
+  start(more);
+  expect_ready();
+  for (uint64_t i = 0; i < 2; i++) {
+    send_request(60 + i, data, 0.5);
+    answers[i] = answer(60 + i);
+  }
+  expect_end(0);
+  assert_int_equal(rename("run", how->queue ? "queued" : "in-turn"), 0);
+}
+
+/* A backend that trains several at once gets all folds of a trial, in whatever order it ends them, and what comes of it
+   is what comes of one after the other. A backend that waits for another job would never end if it had one alone. */
+static void folds_of_a_trial_train_together(void **state) {
+  static const struct {
+    enum tutti_status (*train)(tutti_context *context, const struct tutti_job *job, struct tutti_outcome *outcome);
+    size_t together; /* others that are asked for while the first fold trains */
+    const char *outcome, *failure;
+  } cases[] = {{differ, 2, "finished", ""},
+               {prune_first, 2, "pruned", ""},
+               {fail_later, 1, "failed", "a later fold failed"}}; /* and no more are begun */
+  (void)state;
+  for (size_t c = 0; c < 3; c++) {
+    json_t *queued[2], *in_turn[2];
+    train_folds(&(struct simulated){.capacity = 3,
+                                    .epochs = 3,
+                                    .queue = true,
+                                    .variance = 0.5f,
+                                    .wanted = cases[c].together,
+                                    .train = cases[c].train},
+                queued);
+    train_folds(&(struct simulated){.capacity = 1, .epochs = 3, .variance = 0.5f, .train = cases[c].train}, in_turn);
+    for (size_t i = 0; i < 2; i++) {
+      assert_string_equal(text_of(queued[i], "state"), cases[c].outcome);
+      assert_string_equal(text_of(queued[i], "failure"), cases[c].failure);
+      json_object_del(queued[i], "seconds");
+      json_object_del(in_turn[i], "seconds");
+      if (!json_equal(queued[i], in_turn[i]))
+        fail_msg("%s\n%s", json_dumps(queued[i], 0), json_dumps(in_turn[i], 0));
+      json_decref(queued[i]);
+      json_decref(in_turn[i]);
+    }
+    assert_int_equal(system("rm -rf queued in-turn"), 0);
+  }
+}
+
 static void a_worker_that_cannot_work_says_so(void **state) {
   struct tutti_frame frame;
   int how;
@@ -280,7 +376,8 @@ int main(void) {
       TEST(requests_are_answered_until_the_end), TEST(a_request_that_cannot_begin_is_answered),
       TEST(a_batch_is_trained_together),         TEST(the_rest_of_a_batch_that_failed_is_answered),
       TEST(requests_join_those_that_train),      TEST(a_worker_without_a_device_ends),
-      TEST(a_worker_that_cannot_work_says_so),   TEST(what_plugins_print_goes_to_the_log),
+      TEST(folds_of_a_trial_train_together),     TEST(a_worker_that_cannot_work_says_so),
+      TEST(what_plugins_print_goes_to_the_log),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
