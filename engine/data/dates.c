@@ -152,7 +152,7 @@ const char *tutti_date_format_of(const struct tutti_data_config *config, const c
 static enum tutti_status refuse_part(tutti_context *context, const tutti_rows *table, const struct part *column) {
   char *name;
   TUTTI_TRY(context, tutti_format(context, &name, "%.*s", (int)column->length, column->begin));
-  enum tutti_status status = tutti_roles_refuse(context, table, "date_formats", name);
+  enum tutti_status status = tutti_missing_column(context, table, "date_formats", name);
   tutti_free(name);
   return status;
 }

@@ -24,6 +24,7 @@ libtutti_engine_la_SOURCES += %D%/loading_extra.c
 libtutti_engine_la_SOURCES += %D%/loading_impl.h
 libtutti_engine_la_SOURCES += %D%/loading_splits.c
 libtutti_engine_la_SOURCES += %D%/measure.c
+libtutti_engine_la_SOURCES += %D%/missing_column.c
 libtutti_engine_la_SOURCES += %D%/partition.c
 libtutti_engine_la_SOURCES += %D%/partition_impl.h
 libtutti_engine_la_SOURCES += %D%/pattern.c

@@ -8,48 +8,8 @@
 #include "encoding_impl.h"
 #include "partition_impl.h"
 #include "roles_impl.h"
-#include "core/base/text_impl.h"
 
 /* --- lists of columns --- */
-
-/* The names of the columns, the first of many. */
-static void add_names(struct tutti_text *text, const tutti_rows *table) {
-  enum { SHOWN = 8 };
-  size_t columns = tutti_rows_columns(table);
-  const char *const *names = tutti_rows_names(table);
-  if (!tutti_rows_named(table)) {
-    tutti_text_add(text, "; its columns have no names");
-    return;
-  }
-  tutti_text_add(text, "; %s '%.40s'", columns == 1 ? "its only column is" : "its columns are", names[0]);
-  for (size_t c = 1; c < columns && c < SHOWN; c++)
-    tutti_text_add(text, ", '%.40s'", names[c]);
-  tutti_text_add(text, "%s", columns > SHOWN ? ", ..." : "");
-}
-
-enum tutti_status tutti_roles_refuse(tutti_context *context, const tutti_rows *table, const char *parameter,
-                                     const char *word) {
-  enum tutti_status status = TUTTI_OK;
-  char *message = NULL;
-  struct tutti_text text = tutti_text_begin(context);
-  const char *closest = tutti_closest_name(word, tutti_rows_columns(table), tutti_rows_names(table));
-  tutti_text_add(&text, "data.%s: %s has no column '%s'", parameter, tutti_rows_origin(table), word);
-  if (closest)
-    tutti_text_add(&text, "; did you mean '%s'?", closest);
-  else {
-    add_names(&text, table);
-    if (tutti_rows_columns(table) == 1)
-      tutti_text_add(&text, "; give its %snumber, 0", tutti_rows_named(table) ? "name or its " : "");
-    else
-      tutti_text_add(&text, "; give a %snumber from 0 to %zu, or from -1 for the last",
-                     tutti_rows_named(table) ? "name or a " : "", tutti_rows_columns(table) - 1);
-  }
-  TUTTI_TRY_OUT(context, tutti_text_take(&text, &message));
-  status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s", message);
-out:
-  tutti_free(message);
-  return status;
-}
 
 static size_t find_column(const tutti_rows *table, const char *word) {
   char *end;
@@ -74,7 +34,7 @@ static enum tutti_status give_role(tutti_context *context, const tutti_rows *tab
                                    const char *list, const char *word, enum tutti_role role, uint8_t *roles) {
   size_t column = find_column(table, word);
   if (column == SIZE_MAX)
-    return tutti_roles_refuse(context, table, parameter, wrong_name(table, list, word));
+    return tutti_missing_column(context, table, parameter, wrong_name(table, list, word));
   if (roles[column] != ROLE_INPUT)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.%s: column '%s' is named twice, here or in another parameter",
                       parameter, tutti_rows_names(table)[column]);

@@ -12,9 +12,10 @@ enum tutti_role { ROLE_INPUT, ROLE_CATEGORIES, ROLE_TARGET, ROLE_IGNORED, ROLE_G
 TUTTI_NODISCARD enum tutti_status tutti_roles_find(tutti_context *context, const struct tutti_data_config *config,
                                                    const tutti_rows *table, uint8_t *roles);
 
-/* TUTTI_ERROR_USAGE: the table has no column that this parameter of [data] names; with the closest name, or all. */
-TUTTI_NODISCARD enum tutti_status tutti_roles_refuse(tutti_context *context, const tutti_rows *table,
-                                                     const char *parameter, const char *word);
+/* TUTTI_ERROR_USAGE: the table has no column that this parameter of [data] names; with the closest name, or all
+   (missing_column.c). */
+TUTTI_NODISCARD enum tutti_status tutti_missing_column(tutti_context *context, const tutti_rows *table,
+                                                       const char *parameter, const char *word);
 
 /* Why a column says nothing about any row. */
 enum tutti_useless { TUTTI_USEFUL, TUTTI_CONSTANT, TUTTI_ALL_DIFFERENT, TUTTI_ROW_NUMBERS, TUTTI_EMPTY };
