@@ -5,7 +5,7 @@
 . "$TUTTI_TEST_SRCDIR/tests/cli/recipes.sh"
 make_table
 make_stripes
-regression_recipe | sed 's/^budget = .*/budget = 8/; s/^plugin = mlp/&\nmin_depth = 2\nwidths = 24 48/; s/^epochs = .*/epochs = 40/' >table.ini
+regression_recipe | sed 's/^budget = .*/budget = 8/; s/^plugin = mlp/&\nmin_depth = 2\nwidths = 24 48/; s/^epochs = .*/epochs = 600/' >table.ini
 stripes_recipe | sed '/^shift\|^ood/d; s/^budget = .*/budget = 8/; s/^plugin = mlp/plugin = darts\ncells = 2\nchannels = 16/
   s/^epochs = .*/epochs = 1\nbatch_size = 10/; s/^size = .*/&\n[backend]\nplugin = cpu/' >images.ini
 
