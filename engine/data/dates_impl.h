@@ -20,8 +20,8 @@ extern const double tutti_cycle_days[TUTTI_CYCLES];
 bool tutti_date_read(const char *format, const char *text, double *days, bool *time);
 
 /* Read the date in a cell, in the format or, since that cannot be misread, as in 2026-01-31: so programs write dates. A
-   number such as 20240131 is one if the format is given and writes that date in the same
-   digits; leading zeros are lost in a number, which then could be read as another date. */
+   number such as 20240131 is one if the format is given and writes that date in the same digits; leading zeros are lost
+   in a number, which then could be read as another date. */
 bool tutti_date_read_cell(const char *format, const tutti_rows *table, size_t row, size_t column, double *days,
                           bool *time);
 

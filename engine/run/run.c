@@ -153,10 +153,10 @@ static enum tutti_status open_directory(struct tutti_manager *manager) {
   bool has_run = tutti_run_directory_has_run(directory);
   TUTTI_TRY_OUT(context, tutti_run_file_path(context, directory, TUTTI_RUN_FILE_CATALOGUE, &path));
   TUTTI_TRY_OUT(context, tutti_run_check_layout(context, directory));
-  if (!has_run)
+  if (!has_run) {
     TUTTI_TRY_OUT(context, tutti_run_directory_check_free(context, directory));
-  if (!has_run)
     TUTTI_TRY_OUT(context, tutti_run_directory_make(context, directory, manager->experiment));
+  }
   TUTTI_TRY_OUT(context, tutti_catalogue_open(context, path, true, &manager->catalogue));
   TUTTI_TRY_OUT(context, tutti_run_file_path(context, directory, TUTTI_RUN_FILE_TRIALS, &trials));
   if (manager->experiment->dataset) /* durable before a worker makes a folder in it */

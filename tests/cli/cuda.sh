@@ -54,7 +54,7 @@ if ! on_device; then
 fi
 
 # Cross-validation: the folds of several trials train side by side, and give what backend cpu, which takes one after the
-# other, gives; where the first fold is pruned, the others are not waited for.
+# other, gives; where the first fold is pruned, so is the trial.
 folds=("${small[@]}" --set data.folds=3 --set run.window=3)
 run_whole 9 "$recipe" "${folds[@]}"
 run_beside 1e-4 "$recipe" "${folds[@]}"
