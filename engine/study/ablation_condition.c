@@ -1,5 +1,5 @@
-/* ablation_condition.c - in which cells a key is swapped: conditions on other keys, and what a condition that holds
-   nowhere should have said. */
+/* ablation_condition.c - in which cells a key is swapped: conditions on other keys, and what a condition with
+   a value that is nowhere should have said. */
 #include "ablation_impl.h"
 
 #include "core/base/text_impl.h"
@@ -68,7 +68,7 @@ enum tutti_status tutti_ablation_condition(tutti_context *context, const tutti_a
   return status;
 }
 
-/* --- it holds nowhere -------------------------------------------------------------------------------------------- */
+/* --- a value of it is nowhere ------------------------------------------------------------------------------------ */
 
 /* Texts, each once. */
 struct found {
@@ -76,10 +76,16 @@ struct found {
   size_t count;
 };
 
-static enum tutti_status add_found(tutti_context *context, struct found *found, const char *text) {
+static bool has(const struct found *found, const char *text) {
   for (size_t i = 0; i < found->count; i++)
     if (strcmp(found->items[i], text) == 0)
-      return TUTTI_OK;
+      return true;
+  return false;
+}
+
+static enum tutti_status add_found(tutti_context *context, struct found *found, const char *text) {
+  if (has(found, text))
+    return TUTTI_OK;
   TUTTI_TRY(context, tutti_realloc(context, found->count, found->count + 1, sizeof *found->items, &found->items));
   TUTTI_TRY(context, tutti_strdup(context, text, &found->items[found->count]));
   found->count++;
@@ -134,41 +140,58 @@ static void add_unknown_key(struct tutti_text *text, const struct survey *survey
   }
 }
 
-static void add_unmet_value(struct tutti_text *text, const struct survey *survey,
-                            const struct ablation_condition *condition) {
+/* How many of the condition's values there are; `missing`: the first that there is not. */
+static size_t count_met(const struct ablation_condition *condition, const struct survey *survey, const char **missing) {
+  size_t met = 0;
+  *missing = NULL;
+  for (size_t i = 0; i < condition->count; i++)
+    if (has(&survey->values, condition->values[i]))
+      met++;
+    else if (!*missing)
+      *missing = condition->values[i];
+  return met;
+}
+
+static void add_unmet_value(struct tutti_text *text, const struct survey *survey, const char *missing) {
   enum { SHOWN = 8 };
-  const char *closest = NULL;
-  for (size_t i = 0; i < condition->count && !closest; i++)
-    closest = closest_found(&survey->values, condition->values[i]);
+  const char *closest = closest_found(&survey->values, missing);
   tutti_text_add(text, ": there %s is ", survey->key);
   add_list(text, &survey->values, SHOWN, " or ");
   tutti_text_add(text, closest ? "; did you mean '%s'?" : "", closest);
 }
 
-enum tutti_status tutti_ablation_refuse_condition(tutti_context *context, const tutti_ablation *ablation, size_t swap,
-                                                  size_t count, const struct ablation_variant *variants) {
+enum tutti_status tutti_ablation_check_condition(tutti_context *context, const tutti_ablation *ablation, size_t swap,
+                                                 size_t count, const struct ablation_variant *variants) {
   enum tutti_status status = TUTTI_OK;
   const struct ablation_condition *condition = &ablation->swaps[swap].condition;
   struct survey survey = {.key = condition->key};
   struct tutti_text text = tutti_text_begin(context);
   tutti_recipe *loaded = NULL;
+  const char *missing = NULL;
   char *why = NULL;
-  for (size_t v = 0; v < count; v++) {
+  size_t met = 0;
+  for (size_t v = 0; v < count && met < condition->count; v++) {
     TUTTI_TRY_OUT(context, load_before(context, ablation, variants[v].recipe, variants[v].values, swap, &loaded));
     TUTTI_TRY_OUT(context, tutti_recipe_visit(context, loaded, look, &survey));
     tutti_recipe_destroy(loaded);
     loaded = NULL;
+    met = count_met(condition, &survey, &missing);
   }
+  if (met == condition->count)
+    goto out;
   if (survey.values.count == 0)
     add_unknown_key(&text, &survey);
   else
-    add_unmet_value(&text, &survey, condition);
+    add_unmet_value(&text, &survey, missing);
   TUTTI_TRY_OUT(context, tutti_text_take(&text, &why));
-  status =
-      TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                 "--swap %s: its condition, %s, holds in no cell%s; conditions see the recipe and the keys that are "
-                 "swapped before it",
-                 ablation->swaps[swap].key, condition->text, why);
+  if (met > 0)
+    tutti_log(context, TUTTI_LOG_WARNING, "--swap %s: its condition, %s, names '%s', which no cell has%s",
+              ablation->swaps[swap].key, condition->text, missing, why);
+  else
+    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                        "--swap %s: its condition, %s, holds in no cell%s; conditions see the recipe and the keys that "
+                        "are swapped before it",
+                        ablation->swaps[swap].key, condition->text, why);
 out:
   tutti_text_discard(&text);
   tutti_recipe_destroy(loaded);

@@ -108,12 +108,12 @@ TUTTI_NODISCARD enum tutti_status tutti_ablation_setting(tutti_context *context,
 TUTTI_NODISCARD enum tutti_status tutti_ablation_condition(tutti_context *context, const tutti_ablation *ablation,
                                                            size_t recipe, const size_t *values, size_t swap,
                                                            bool *holds);
-/* TUTTI_ERROR_USAGE: the condition of a swap holds for none of the variants[count]; with the closest key or value, and
-   those that there are. */
-TUTTI_NODISCARD enum tutti_status tutti_ablation_refuse_condition(tutti_context *context,
-                                                                  const tutti_ablation *ablation, size_t swap,
-                                                                  size_t count,
-                                                                  const struct ablation_variant *variants);
+/* Look for a slip in the condition of a swap. TUTTI_ERROR_USAGE: its key has none of its values in any of the
+   variants[count]; with the closest key or value, and those that there are. If it has some, the others get a warning:
+   the same condition may serve several ablations. */
+TUTTI_NODISCARD enum tutti_status tutti_ablation_check_condition(tutti_context *context, const tutti_ablation *ablation,
+                                                                 size_t swap, size_t count,
+                                                                 const struct ablation_variant *variants);
 
 /* --- one cell's process (ablation_process.c) --------------------------------------------------------------------- */
 

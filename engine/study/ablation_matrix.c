@@ -181,16 +181,11 @@ static enum tutti_status make_variants(tutti_context *context, const tutti_ablat
   return TUTTI_OK;
 }
 
-/* A condition that no variant meets is a mistake. */
 static enum tutti_status check_conditions(tutti_context *context, const tutti_ablation *ablation,
                                           const struct ablation_variant *variants, size_t count) {
-  for (size_t s = 0; s < ablation->swap_count; s++) {
-    bool used = false;
-    for (size_t v = 0; v < count; v++)
-      used = used || variants[v].values[s] != ABLATION_NO_VALUE;
-    if (!used)
-      return tutti_ablation_refuse_condition(context, ablation, s, count, variants);
-  }
+  for (size_t s = 0; s < ablation->swap_count; s++)
+    if (ablation->swaps[s].condition.key)
+      TUTTI_TRY(context, tutti_ablation_check_condition(context, ablation, s, count, variants));
   return TUTTI_OK;
 }
 

@@ -61,6 +61,11 @@ for swap in "builder.population=4,6 where" "builder.population=4,6 where nes-re"
 done
 tutti ablate small.ini --swap "builder.population=4,6 where builder.plugin=nes-re" --out runs
 expect_usage_error "--swap builder.population: its condition, builder.plugin=nes-re, holds in no cell" "there builder.plugin is nes-rs;"
+# A value that occurs does not hide a slip in another, whose cells would silently go without the swap.
+tutti ablate small.ini --swap builder.plugin=nes-re,nes-rs --swap "builder.population=10,12 where builder.plugin=nes-re,nes-er" \
+  --out runs --dry-run
+expect_code 0
+expect_err "warning: --swap builder.population: its condition, builder.plugin=nes-re,nes-er, names 'nes-er', which no cell has: there builder.plugin is nes-re or nes-rs; did you mean 'nes-re'?"
 tutti ablate small.ini --swap "selector.size=1,2 where selector.plugin=top-m" --swap selector.plugin=top-m,all --out runs
 expect_usage_error "--swap selector.plugin: give it before --swap selector.size"
 tutti ablate small.ini --swap "selector.size=1,2 where selector.size=1" --out runs
