@@ -78,18 +78,33 @@ CPU_INLINE void copy_row(size_t count, const float *from, float *to) {
 #undef COPY_TWICE
 }
 
+/* A row, and zeros behind it up to a multiple of CPU_LANES. */
+CPU_INLINE void copy_row_padded(size_t count, const float *from, float *to, size_t padded) {
+  size_t j = 0;
+  for (; j + CPU_LANES <= count; j += CPU_LANES)
+    v_store(to + j, v_load(from + j));
+  for (; j < padded; j += CPU_LANES)
+    v_store(to + j, j < count ? v_load_first(from + j, count - j) : v_zero());
+}
+
 static void gather(size_t count, size_t features, const float *in, const uint32_t *rows, float *out, size_t ldo) {
   enum { AHEAD = 16 };
-  const size_t cleared = ldo > features ? features / CPU_LANES * CPU_LANES : ldo;
+  if (features == 1 && ldo == 1) {
+    for (size_t i = 0; i < count; i++)
+      out[i] = in[rows[i]];
+    return;
+  }
   for (size_t i = 0; i < count; i++, out += ldo) {
+    const float *row = in + rows[i] * features;
     if (i + AHEAD < count) { /* a short row may lie in two lines */
       const float *next = in + rows[i + AHEAD] * features;
       __builtin_prefetch(next);
       __builtin_prefetch(next + features - 1);
     }
-    for (size_t j = cleared; j < ldo; j += CPU_LANES)
-      v_store(out + j, v_zero());
-    copy_row(features, in + rows[i] * features, out);
+    if (ldo > features)
+      copy_row_padded(features, row, out, ldo);
+    else
+      copy_row(features, row, out);
   }
 }
 

@@ -77,14 +77,24 @@ CPU_INLINE vec gemm_narrow_row(const size_t units, size_t r, vec sums) {
 CPU_INLINE void gemm_narrow_units(const size_t units, const struct cpu_gemm *g) {
   float across[GEMM_NARROW_UNITS * CPU_GEMM_DEPTH] __attribute__((aligned(64)));
   const size_t k = (g->k + CPU_LANES - 1) / CPU_LANES * CPU_LANES, rows = CPU_LANES / units;
-  for (size_t u = 0; u < units; u++)
-    for (size_t q = 0; q < k; q++)
-      across[u * CPU_GEMM_DEPTH + q] = q < g->k ? g->b[q * g->ldb + u] : 0;
+  for (size_t q = 0; q < g->k; q++)
+    CPU_UNROLL for (size_t u = 0; u < units; u++) across[u * CPU_GEMM_DEPTH + q] = g->b[q * g->ldb + u];
+  for (size_t q = g->k; q < k; q++)
+    CPU_UNROLL for (size_t u = 0; u < units; u++) across[u * CPU_GEMM_DEPTH + q] = 0;
+  /* Most outputs: one vector a row, and nothing but a bias. */
+  const bool plain = g->n == CPU_LANES && g->bias && !g->mask && !g->accumulate && !g->relu;
+  const vec bias = plain ? v_load(g->bias) : v_zero();
   for (size_t row = 0; row < g->m; row += rows) {
     size_t here = g->m - row < rows ? g->m - row : rows;
     const float *a = g->a + row * g->a_row;
     vec sums = here == rows ? gemm_narrow_tile(units, true, here, k, a, g->a_row, across)
                             : gemm_narrow_tile(units, false, here, k, a, g->a_row, across);
+    if (plain) {
+      float *c = g->c + row * g->ldc;
+      for (size_t r = 0; r < here; r++, c += g->ldc)
+        v_store(c, gemm_narrow_row(units, r, sums) + bias);
+      continue;
+    }
     for (size_t r = 0; r < here; r++)
       for (size_t column = 0; column < g->n; column += CPU_LANES) {
         vec sum[12][8];
