@@ -320,9 +320,8 @@ enum tutti_status backend_cpu_plan_create_slopes(tutti_context *context, const s
                                                  const struct tutti_task *task, size_t rows, struct cpu_plan **plan);
 void backend_cpu_plan_destroy(struct cpu_plan *plan);
 /* Place the arrays of a plan in memory. TUTTI_ERROR_MEMORY if there is not enough; the message has both sizes in
-   MiB. */
+   MiB, and what sets the limit. */
 enum tutti_status backend_cpu_plan_place(tutti_context *context, struct cpu_plan *plan, bool training);
-enum tutti_status backend_cpu_memory_check(tutti_context *context, size_t bytes, size_t rows);
 
 /* How an edge transforms its source's numbers as it reads them; false: not at all. */
 bool backend_cpu_view_of(const struct cpu_plan *plan, const struct cpu_edge *edge, struct cpu_affine *f);

@@ -8,8 +8,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <unistd.h>
 #if defined(__linux__)
 #include <sys/mman.h>
 #endif
@@ -170,27 +168,9 @@ static void place(struct memory_builder *b) {
 
 /* --- the block --- */
 
-/* The limit in bytes: of the address space or of the machine's memory, whichever is smaller; and which of the two it
-   is. */
-static size_t memory_limit(const char **what) {
-  struct rlimit limit;
-  size_t most = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
-  *what = "the machine has";
-  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < most) {
-    most = limit.rlim_cur;
-    *what = "a process may have";
-  }
-  return most;
-}
-
-enum tutti_status backend_cpu_memory_check(tutti_context *context, size_t bytes, size_t rows) {
-  const char *what;
-  size_t most = memory_limit(&what);
-  if (bytes < most)
-    return TUTTI_OK;
-  return TUTTI_FAIL(context, TUTTI_ERROR_MEMORY,
-                    "%zu rows at once need %zu MiB, and %s %zu MiB: lower batch_size, or raise run.memory_limit", rows,
-                    (bytes >> 20) + 1, what, most >> 20);
+/* Data may take half of what this process may have. */
+static size_t memory_limit(const tutti_context *context, const char **of) {
+  return 2 * tutti_memory_for_data_of(context, of);
 }
 
 /* Large blocks use large pages: a step walks through the whole block, and every small page would cost a TLB miss. */
@@ -200,17 +180,14 @@ static enum tutti_status allocate(struct memory_builder *b) {
   plan->bytes = b->floats * sizeof *plan->arena;
   if (plan->bytes < 4 * LARGE)
     return tutti_alloc(b->context, b->floats, sizeof *plan->arena, &plan->arena);
-  TUTTI_TRY(b->context, backend_cpu_memory_check(b->context, plan->bytes, plan->rows));
-  size_t bytes = (plan->bytes + LARGE - 1) / LARGE * LARGE;
-  plan->arena = aligned_alloc(LARGE, bytes);
-  if (!plan->arena) {
-    const char *what;
-    size_t most = memory_limit(&what);
+  const char *of;
+  const size_t most = memory_limit(b->context, &of), bytes = (plan->bytes + LARGE - 1) / LARGE * LARGE;
+  const bool fits = bytes < most;
+  plan->arena = fits ? aligned_alloc(LARGE, bytes) : NULL;
+  if (!plan->arena)
     return TUTTI_FAIL(b->context, TUTTI_ERROR_MEMORY,
-                      "%zu rows at once need %zu MiB, which are not to be had; %s %zu MiB: lower batch_size, or raise "
-                      "run.memory_limit",
-                      plan->rows, (bytes >> 20) + 1, what, most >> 20);
-  }
+                      "%zu rows at once need %zu MiB%s, and %s is %zu MiB: lower batch_size, or allow more", plan->rows,
+                      (bytes >> 20) + 1, fits ? ", which are not to be had" : "", of, most >> 20);
 #if defined(MADV_HUGEPAGE)
   (void)madvise(plan->arena, bytes, MADV_HUGEPAGE);
 #endif

@@ -366,19 +366,25 @@ static void expect_too_much(const tutti_network *network, const struct tutti_tas
     fail_msg("expected \"%s\" in: %s", text, message);
 }
 
+/* All limits that bound data bound what a step needs, too. */
+static void with_limit(int resource, const tutti_network *network, const struct tutti_task *task, const char *text) {
+  struct rlimit limit, low;
+  assert_int_equal(getrlimit(resource, &limit), 0);
+  low = limit;
+  low.rlim_cur = (rlim_t)3 << 30;
+  assert_int_equal(setrlimit(resource, &low), 0);
+  expect_too_much(network, task, (size_t)1 << 18, text);
+  assert_int_equal(setrlimit(resource, &limit), 0);
+}
+
 static void test_too_much_memory(void **state) {
   (void)state;
   struct tutti_task task = make_task();
   tutti_network *network = make_network(&task);
-  expect_too_much(network, &task, (size_t)1 << 32, "the machine has");
+  expect_too_much(network, &task, (size_t)1 << 32, " MiB, and "); /* of which limit depends on the machine */
+  with_limit(RLIMIT_DATA, network, &task, "what ulimit -d allows is 3072 MiB");
 #if !defined(__SANITIZE_ADDRESS__)
-  struct rlimit limit, low;
-  assert_int_equal(getrlimit(RLIMIT_AS, &limit), 0);
-  low = limit;
-  low.rlim_cur = (rlim_t)3 << 30;
-  assert_int_equal(setrlimit(RLIMIT_AS, &low), 0);
-  expect_too_much(network, &task, (size_t)1 << 18, "a process may have 3072 MiB");
-  assert_int_equal(setrlimit(RLIMIT_AS, &limit), 0);
+  with_limit(RLIMIT_AS, network, &task, "what ulimit -v allows is 3072 MiB");
 #endif
   tutti_network_destroy(network);
 }
