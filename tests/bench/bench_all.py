@@ -3,8 +3,8 @@
 
 Usage: bench_all.py BUILD [--write FILE] [--only TEXT]
 BUILD is where `make bench` has built its programs; `make bench-all` calls this, with OUT=FILE for --write. A comparison whose peer is not installed is named
-below the table, with what it said. --write replaces FILE by the table and what it was measured on. --only takes the comparisons
-whose command has TEXT in it. The peers are packages of PyPI: "jax[cpu]", optax, torch, scikit-learn, pot, numpy, pandas.
+below the table, with what it said. --write replaces FILE by the table and what it was measured on, unless nothing could be
+measured; text behind the table stays. --only takes the comparisons whose command has TEXT in it. The peers are packages of PyPI: "jax[cpu]", optax, torch, scikit-learn, pot, numpy, pandas.
 """
 import argparse
 import datetime
@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-COMPARISONS = ["train_mlp_jax.py train-mlp", "nomu_fit_jax.py nomu --epochs 60", "nomu_fit_torch.py nomu --epochs 15",
+COMPARISONS = ["train_mlp_jax.py train-mlp", "nomu_fit_jax.py nomu --epochs 60", "nomu_fit_torch.py nomu --epochs 60",
                "train_darts_torch.py train-darts", "ask_sklearn.py ask", "forest_sklearn.py forest", "otmann_pot.py otmann",
                "select_numpy.py select", "load_pandas.py load", "load_pandas.py load --rows 1000000 --rounds 2",
                "workers.py ../../tutti-uninstalled", "train_pool_torch.py train-pool", "train_pool_jax.py train-pool"]
@@ -62,9 +62,11 @@ def machine():
 
 def page(lines, missing, version):
     text = ["# Performance", "",
-            "What `make bench-all` printed: each row sets one of the programs in `tests/bench` beside the strongest peer that we know, turn by turn in one run. Times are the",
-            "processor's of one thread, but for the fit of NOMU, where both sides have all cores, and OTMANN, the forward selection, whole runs and pools on a GPU, which go by the wall clock. A ratio above 1 says that Tutti was so many times faster; in brackets, the range of",
-            "the rounds. The documents of the parts say what limits them: [backend-cpu.md](backend-cpu.md), [nomu.md](nomu.md), [search.md](search.md), [spaces.md](spaces.md).", "",
+            "What `make bench-all` printed: each row sets one of the programs in `tests/bench` beside a peer, the strongest that we know",
+            "unless the text below says otherwise, turn by turn in some rounds of one run. Times are the processor's of one thread, but where a",
+            "row says otherwise, and for OTMANN, the forward selection, whole runs and pools on a GPU, which go by the wall clock. Numbers are medians",
+            "of the rounds. A ratio above 1 says that Tutti was so many times faster; in brackets, its range over the rounds. The documents of the",
+            "parts say what limits them: [backend-cpu.md](backend-cpu.md), [nomu.md](nomu.md), [search.md](search.md), [spaces.md](spaces.md).", "",
             f"{datetime.date.today():%d %B %Y}, {version}, {machine()}.", "",
             "| what | Tutti | peer | | ratio | of the limit |", "|---|---|---|---|---|---|", *map(cell, lines)]
     if missing:
@@ -79,6 +81,8 @@ def main():
     parser.add_argument("--only", metavar="TEXT", default="")
     options = parser.parse_args()
     build = options.build.resolve()
+    if options.write and options.only:
+        parser.error("--write wants all comparisons: the table of some would replace the table of all")
     if options.write and not options.write.resolve().parent.is_dir():
         parser.error(f"--write {options.write}: its folder is not there")
     version = subprocess.run([build / "tutti", "--version"], check=True, capture_output=True, text=True).stdout.strip()
@@ -90,7 +94,7 @@ def main():
         lines = [json.loads(line) for line in record.read_text(encoding="utf-8").splitlines()]
     text = page(lines, missing, version)
     print(text)
-    if options.write:  # what follows the table was written by hand
+    if options.write and lines:  # what follows the table was written by hand
         _, heading, rest = options.write.read_text(encoding="utf-8").partition("\n## ") if options.write.exists() else ("", "", "")
         options.write.write_text(text + heading + rest, encoding="utf-8")
     return 0 if lines else 77

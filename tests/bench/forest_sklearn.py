@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""One refit and ask of a forest, ours beside scikit-learn's, one thread each, on the same data in one go:
+"""One refit and ask of a forest, ours beside scikit-learn's, one thread each, on the same data, turn by turn in some rounds:
 forest_sklearn.py PROGRAM, where PROGRAM is the built tests/bench/forest. 100 trees on 1,000 observations, means and standard
 deviations at 1,000 candidates; vectors of 9 reals, of 11 columns like AutoDEUQ's hyperparameters (two reals, two integers, a
-choice of seven), and of 60 columns (four reals, five choices of 8 or 12). Prints both processor times (refit + ask; the best of several) and the ratio."""
+choice of seven), and of 60 columns (four reals, five choices of 8 or 12). Prints both
+processor times (refit + ask; in each round the best of as many on both sides), medians of the rounds, and the ratio with its range."""
 import argparse
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -18,6 +20,8 @@ try:
 except ModuleNotFoundError as error:
     sys.exit(f"{__doc__}\n\n{error}: install NumPy and scikit-learn (pip install numpy scikit-learn)")
 from record import record
+
+REPEATS = 4
 
 
 def encoded(count, reals, integers, choices, random):
@@ -51,11 +55,15 @@ def theirs(splitter, trees, x, y, z, repeats):
     return refit, ask
 
 
-def ours(program, folder, splitter, trees, x, y, z, repeats):
+def save(folder, **arrays):
     names = []
-    for name, array in (("x", x), ("y", y), ("z", z)):
+    for name, array in arrays.items():
         names.append(os.path.join(folder, name + ".npy"))
         np.save(names[-1], array)
+    return names
+
+
+def ours(program, folder, splitter, trees, names, repeats):
     settings = [f"splitter={splitter}", f"trees={trees}", "bootstrap=" + ("yes" if splitter == "best" else "no")]
     command = [program, *names, os.path.join(folder, "out"), str(repeats), *settings]
     words = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
@@ -66,16 +74,22 @@ parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("program")
 parser.add_argument("--trees", type=int, default=100)
 parser.add_argument("--count", type=int, default=1000)
+parser.add_argument("--rounds", type=int, default=5)
 arguments = parser.parse_args()
 random = np.random.default_rng(0)
 with tempfile.TemporaryDirectory() as folder:
     for label, shape in (("9 reals", (9, 0, ())), ("11 columns", (2, 2, (7,))), ("60 columns", (4, 0, (8, 12, 12, 12, 12)))):
         x, z = (encoded(count, *shape, random) for count in (arguments.count, 1000))
         y = np.sin(3 * x) @ random.normal(size=x.shape[1]) + x[:, 0] * x[:, 3] + 0.05 * random.normal(size=len(x))
+        files = save(folder, x=x, y=y, z=z)
         for splitter in ("best", "random"):
-            fit, ask = ours(arguments.program, folder, splitter, arguments.trees, x, y, z, 30)
-            theirs_fit, theirs_ask = theirs(splitter, arguments.trees, x, y, z, 4)
-            print(f"{label}, {splitter}: ours {1e3 * fit:.1f} + {1e3 * ask:.1f} ms, scikit-learn {1e3 * theirs_fit:.1f} + "
-                  f"{1e3 * theirs_ask:.1f} ms, ratio {(theirs_fit + theirs_ask) / (fit + ask):.1f}", flush=True)
-            record(f"a refit and ask of a forest, {label}, splitter {splitter}", "ms", 1e3 * (fit + ask),
-                   1e3 * (theirs_fit + theirs_ask), "scikit-learn")
+            mine, peers = [], []
+            for _ in range(arguments.rounds):
+                mine.append(ours(arguments.program, folder, splitter, arguments.trees, files, REPEATS))
+                peers.append(theirs(splitter, arguments.trees, x, y, z, REPEATS))
+            ratios = [sum(b) / sum(a) for a, b in zip(mine, peers)]
+            (fit, ask), (theirs_fit, theirs_ask) = ([1e3 * statistics.median(part) for part in zip(*side)] for side in (mine, peers))
+            print(f"{label}, {splitter}: ours {fit:.1f} + {ask:.1f} ms, scikit-learn {theirs_fit:.1f} + {theirs_ask:.1f} ms, ratio "
+                  f"{statistics.median(ratios):.1f} ({min(ratios):.1f} - {max(ratios):.1f})", flush=True)
+            record(f"a refit and ask of a forest, {label}, splitter {splitter}", "ms", fit + ask, theirs_fit + theirs_ask, "scikit-learn",
+                   ratios)

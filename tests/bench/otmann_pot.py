@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """OTMANN distances, four structural weights, ours beside POT's network simplex with NumPy cost matrices, one thread each, over all pairs of
-the golden networks in one go: otmann_pot.py PROGRAM, where PROGRAM is the built tests/bench/otmann. Prints both times a pair (best of
-a few runs that alternate), the ratio, and both worst relative differences from the golden numbers."""
+the golden networks, turn by turn in some rounds: otmann_pot.py PROGRAM, where PROGRAM is the built tests/bench/otmann. Prints both times a
+pair (in each round the best of as many on both sides), medians of the rounds, the ratio with its range, and both worst relative
+differences from the golden numbers."""
 import argparse
 import json
 import os
 import pathlib
+import statistics
 import subprocess
 import sys
 import time
@@ -20,6 +22,7 @@ except ModuleNotFoundError as error:
 from record import record
 
 WEIGHTS = (0.1, 0.25, 0.61, 1.5)
+REPEATS = 3
 
 
 def prepare(network, numbers):
@@ -65,23 +68,24 @@ def peer(data):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("program")
-    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=5)
     a = parser.parse_args()
     root = pathlib.Path(__file__).resolve().parents[2]
     sets = json.loads((root / "tests/golden/otmann.json").read_text())["sets"]
     ours, theirs = {}, {}
-    for _ in range(a.runs):
-        output = subprocess.run([a.program, "10"], check=True, capture_output=True, text=True,
+    for _ in range(a.rounds):
+        output = subprocess.run([a.program, str(REPEATS)], check=True, capture_output=True, text=True,
                                 env={**os.environ, "srcdir": str(root)}).stdout
         for line in output.splitlines():
             name, _, microseconds, worst = line.split()
             ours.setdefault(name, []).append((float(microseconds), float(worst)))
-            theirs.setdefault(name, []).append(peer(sets[name]))
+            theirs.setdefault(name, []).append(min(peer(sets[name]) for _ in range(REPEATS)))
     for name in ours:
-        (own, own_worst), (other, other_worst) = min(ours[name]), min(theirs[name])
-        print(f"{name:8} POT {other:7.1f} us   tutti {own:6.2f} us   ratio {other / own:5.1f}   "
-              f"off by {other_worst:.0e}, {own_worst:.0e}")
-        record(f"OTMANN distances of a pair, set {name}", "us", own, other, "POT")
+        (own, own_worst), (other, other_worst) = ([statistics.median(part) for part in zip(*side[name])] for side in (ours, theirs))
+        ratios = [b / a for (a, _), (b, _) in zip(ours[name], theirs[name])]
+        print(f"{name:8} POT {other:7.1f} us   tutti {own:6.2f} us   ratio {statistics.median(ratios):5.1f} ({min(ratios):.1f} - "
+              f"{max(ratios):.1f})   off by {other_worst:.0e}, {own_worst:.0e}")
+        record(f"OTMANN distances of a pair, set {name}", "us", own, other, "POT", ratios)
 
 
 if __name__ == "__main__":

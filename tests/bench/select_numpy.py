@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Forward selection by a loss, ours beside NumPy's, one thread each, on the same array in one go: select_numpy.py PROGRAM, where
-PROGRAM is the built tests/bench/select. Prints both times (best of a few runs that alternate), the ratio, whether the picks
-are the same, and the losses' smallest margin in float64 when they are not."""
+"""Forward selection by a loss, ours beside NumPy's, one thread each, on the same array, turn by turn in some rounds: select_numpy.py
+PROGRAM, where PROGRAM is the built tests/bench/select. Prints both times (in each round the best of five), medians of the rounds,
+the ratio with its range, whether the picks are the same, and the losses' smallest margin in float64 when they are not."""
 import argparse
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,8 @@ try:
 except ModuleNotFoundError as error:
     sys.exit(f"{__doc__}\n\n{error}: install NumPy (pip install numpy)")
 from record import record
+
+REPEATS = 5
 
 
 def make(models, rows, classes):
@@ -60,7 +63,7 @@ def timed(function, *arguments):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("program")
-    for name, value in (("models", 400), ("rows", 10000), ("classes", 10), ("members", 30), ("runs", 3)):
+    for name, value in (("models", 400), ("rows", 10000), ("classes", 10), ("members", 30), ("rounds", 5)):
         parser.add_argument("--" + name, type=int, default=value)
     parser.add_argument("--loss", choices=("nll", "error", "brier"), default="nll")
     a = parser.parse_args()
@@ -69,19 +72,23 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         np.save(folder + "/p.npy", p)
         np.save(folder + "/y.npy", labels)
-        for _ in range(a.runs if a.loss == "nll" else 1):
-            seconds, numpy_picks = timed(forward, p, labels, a.members, np.float32, a.loss)
-            theirs.append(seconds)
-            output = subprocess.run([a.program, folder + "/p.npy", folder + "/y.npy", str(a.members), "5", a.loss], check=True,
+        for _ in range(a.rounds if a.loss == "nll" else 1):
+            found = [timed(forward, p, labels, a.members, np.float32, a.loss) for _ in range(REPEATS if a.loss == "nll" else 1)]
+            numpy_picks = found[0][1]
+            theirs.append(min(seconds for seconds, _ in found))
+            output = subprocess.run([a.program, folder + "/p.npy", folder + "/y.npy", str(a.members), str(REPEATS), a.loss], check=True,
                                     capture_output=True, text=True).stdout.split()
             ours.append(float(output[0]))
             picks = [int(pick) for pick in output[1:]]
-    print(f"NumPy  {min(theirs) * 1e3:8.1f} ms\ntutti  {min(ours) * 1e3:8.1f} ms\nratio  {min(theirs) / min(ours):8.1f}")
+    mine, peer, ratios = statistics.median(ours), statistics.median(theirs), [b / a for a, b in zip(ours, theirs)]
+    print(f"NumPy  {peer * 1e3:8.1f} ms\ntutti  {mine * 1e3:8.1f} ms\nratio  {statistics.median(ratios):8.1f} "
+          f"({min(ratios):.1f} - {max(ratios):.1f})")
     print("picks  " + ("the same" if picks == numpy_picks else f"differ: {picks} {numpy_picks}"))
     if picks != numpy_picks:
         print("float64 picks  " + ("ours" if picks == forward(p, labels, a.members, np.float64, a.loss) else "not ours"))
         return 1
-    record(f"forward selection by {a.loss}, {a.members} of {a.models} models", "ms", 1e3 * min(ours), 1e3 * min(theirs), "NumPy")
+    record(f"forward selection by {a.loss}, {a.members} of {a.models} models", "ms", 1e3 * mine, 1e3 * peer, "NumPy",
+           ratios)
     return 0
 
 
