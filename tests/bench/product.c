@@ -1,14 +1,16 @@
-/* product.c - backend cpu's large products beside a BLAS: product [THREADS [ROWS UNITS]...].
+/* product.c - backend cpu's large products beside a BLAS: product [cached] [THREADS [ROWS UNITS]...].
 
    The three products of a dense layer of UNITS inputs and as many units: forward, the weights' gradient and the inputs'
    gradient; the sizes are those of NOMU's networks (72 and 572 rows of 1024) unless others are given. Both sides go
-   turn by turn through SETS layers, because the next layer of a network is not in cache either. A line gives both
+   turn by turn through SETS layers, because the next layer of a network is not in cache either; `cached`: one layer
+   alone. They do so often enough that a clock is no part of what it measures. A line gives both
    sides' GFLOP/s, by the processor's seconds of all threads together and by the wall clock, and the ratio of the
    seconds: the median of the rounds, with their range. The peak is that of multiply-adds in registers, of one
    thread. */
 #include <cblas.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <tutti/hosting.h>
 #include <unistd.h>
 
@@ -26,7 +28,7 @@ struct layer {
 
 struct work {
   struct cpu_plan plan;
-  size_t rows, units, ld;
+  size_t rows, units, ld, sets, passes; /* passes: through all sets, between two looks at a clock */
   struct layer layers[SETS];
 };
 
@@ -95,8 +97,8 @@ struct seconds {
 
 static struct seconds once(struct work *work, int kind, void (*side)(struct work *, int, const struct layer *)) {
   struct seconds begin = {bench_seconds(CLOCK_PROCESS_CPUTIME_ID), bench_seconds(CLOCK_MONOTONIC)};
-  for (size_t i = 0; i < SETS; i++)
-    side(work, kind, &work->layers[i]);
+  for (size_t i = 0; i < work->passes * work->sets; i++)
+    side(work, kind, &work->layers[i % work->sets]);
   return (struct seconds){bench_seconds(CLOCK_PROCESS_CPUTIME_ID) - begin.processor,
                           bench_seconds(CLOCK_MONOTONIC) - begin.wall};
 }
@@ -108,7 +110,7 @@ static int compare(const void *a, const void *b) {
 
 static void print(struct work *work, int kind, double peak) {
   double processor[2][ROUNDS], wall[2][ROUNDS], ratio[ROUNDS];
-  double flops = 2e-9 * SETS * (double)work->rows * (double)work->units * (double)work->units;
+  double flops = 2e-9 * (double)(work->passes * work->sets * work->rows) * (double)work->units * (double)work->units;
   for (size_t r = 0; r < ROUNDS; r++) {
     struct seconds a = once(work, kind, ours), b = once(work, kind, theirs);
     processor[0][r] = a.processor, processor[1][r] = b.processor;
@@ -150,8 +152,10 @@ static enum tutti_status place(tutti_context *context, struct work *work) {
   return TUTTI_OK;
 }
 
-static enum tutti_status run(tutti_context *context, size_t threads, size_t rows, size_t units) {
-  struct work work = {.rows = rows, .units = units, .ld = backend_cpu_ld(units)};
+static enum tutti_status run(tutti_context *context, size_t sets, size_t threads, size_t rows, size_t units) {
+  enum { LEAST = 100000000 }; /* multiply-adds between two looks at a clock */
+  struct work work = {.rows = rows, .units = units, .ld = backend_cpu_ld(units), .sets = sets};
+  work.passes = LEAST / (sets * rows * units * units) + 1;
   enum tutti_status status;
   work.plan.kernels = backend_cpu_kernels(tutti_cpu_detect());
   TUTTI_TRY_OUT(context, backend_cpu_team_create(context, threads, &work.plan.team));
@@ -180,15 +184,19 @@ static void start_with_idle_blas(char **arguments) {
 int main(int count, char **arguments) {
   start_with_idle_blas(arguments);
   tutti_context *context;
-  const char *usual[] = {"72", "1024", "572", "1024"};
-  size_t threads = count > 1 ? (size_t)atoi(arguments[1]) : 1, sizes = count > 2 ? (size_t)count - 2 : 4;
+  const char *usual[] = {"72", "1024", "572", "1024"}, **sizes = usual;
+  size_t sets = SETS, threads = 1, size_count = sizeof usual / sizeof *usual;
+  if (count > 1 && strcmp(arguments[1], "cached") == 0)
+    sets = 1, arguments++, count--;
+  if (count > 1)
+    threads = (size_t)atoi(arguments[1]);
+  if (count > 2)
+    sizes = (const char **)arguments + 2, size_count = (size_t)count - 2;
   if (tutti_context_create(&context) != TUTTI_OK)
     return 1;
   enum tutti_status status = TUTTI_OK;
-  for (size_t i = 0; i + 1 < sizes && status == TUTTI_OK; i += 2) {
-    const char *rows = count > 2 ? arguments[i + 2] : usual[i], *units = count > 2 ? arguments[i + 3] : usual[i + 1];
-    status = run(context, threads, (size_t)atoi(rows), (size_t)atoi(units));
-  }
+  for (size_t i = 0; i + 1 < size_count && status == TUTTI_OK; i += 2)
+    status = run(context, sets, threads, (size_t)atoi(sizes[i]), (size_t)atoi(sizes[i + 1]));
   if (status != TUTTI_OK)
     (void)fprintf(stderr, "%s\n", tutti_error_message(context));
   tutti_context_destroy(context);

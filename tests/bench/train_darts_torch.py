@@ -154,7 +154,7 @@ def our_side(program, setting, genotype, seconds, wall, kind):
     command = [program, *flags(setting), "--seconds", str(seconds), *(["--wall"] if wall else []), *KINDS[kind][0],
                text_of(genotype)]
     row = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
-    return int(row[1]), float(row[3])
+    return int(row[1]), float(row[3]), float(row[4])
 
 
 def peer_side(script, setting, genotypes, steps):
@@ -166,7 +166,7 @@ def peer_side(script, setting, genotypes, steps):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
-    parser.add_argument("--genotypes", type=int, default=2)
+    parser.add_argument("--genotypes", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=1)
     parser.add_argument("--steps", type=int, default=2)
     parser.add_argument("--small-only", action="store_true")
@@ -174,12 +174,13 @@ def main():
     a = parser.parse_args()
     for name, setting in list(SETTINGS.items())[:1 if a.small_only else None]:
         theirs = peer_side(a.peer, setting, a.genotypes, a.steps) if a.peer else None
-        ours, ratios, their_times = {kind: [] for kind in KINDS}, {kind: [] for kind in KINDS}, {kind: [] for kind in KINDS}
+        ours, shares, ratios, their_times = ({kind: [] for kind in KINDS} for _ in range(4))
         print(f"{name}\nseed parameters   torch ms torch bfloat16", *(f"{kind:>14} ms   ratio" for kind in KINDS))
         for seed in range(a.genotypes):
             genotype, mine = draw_genotype(seed), {}
             for kind in KINDS:
-                parameters, mine[kind] = our_side(a.program, setting, genotype, a.seconds, a.peer is not None, kind)
+                parameters, mine[kind], share = our_side(a.program, setting, genotype, a.seconds, a.peer is not None, kind)
+                shares[kind].append(share)
             expected, floats = theirs[seed] if theirs else torch_side(setting, genotype, a.steps, False)
             short = floats if theirs else torch_side(setting, genotype, a.steps, True)[1]
             if parameters != expected:
@@ -195,7 +196,7 @@ def main():
             median = statistics.median(ratios[kind])
             print(f"{kind}: median ratio {median:.1f}" + (f", wanted {wanted}" if wanted else ""))
             record(f"a step of networks of DARTS cells, {name}{what}", "ms", statistics.median(ours[kind]),
-                   statistics.median(their_times[kind]), "PyTorch", ratios[kind])
+                   statistics.median(their_times[kind]), "PyTorch", ratios[kind], f"{statistics.median(shares[kind]):.2f} of the peak")
 
 
 if __name__ == "__main__":

@@ -27,7 +27,8 @@ in_terminal "stty cols 60; '$TUTTI_PROGRAM' inspect backend/trees"
 expect_code 0
 tr -d '\r' <out >narrow
 checks=$((checks + 3))
-[ "$(awk 'length($0) > 60' narrow | wc -l)" -eq 0 ] || complain "lines of more than 60 characters"
+# A long path is one word, which stays whole.
+[ "$(awk 'length($0) > 60 && ! /^ *\/[^ ]*$/' narrow | wc -l)" -eq 0 ] || complain "lines of more than 60 characters"
 tr -s ' \n' ' ' <narrow | cmp -s - whole || complain "other words than in a pipe"
 if ! grep -q '^      Splits at the best' narrow || ! grep -q '^        [a-z]' narrow; then complain "broken lines are not indented"; fi
 in_terminal "stty cols 50; '$TUTTI_PROGRAM' report --help"

@@ -4,8 +4,8 @@
 #
 #   precision.sh DATA OUT [SETS]      SEEDS="1 2 3 4 5" NETWORKS=12 EPOCHS=30 WORKERS=1 ROWS=4000 in the environment
 #
-# DATA holds uci/NAME/data.csv (or .gz) and fashion-mnist; SETS are such names, uci/boston say, and fashion-mnist/SPACE, which is
-# fashion-mnist with another space of images. The same command goes on with what is in OUT. KINDS, "bfloat16" or "half", says which
+# DATA holds uci/NAME/data.csv (or .gz) and fashion-mnist; SETS are such names, uci/boston say, and such with another space than the
+# recipe's behind: uci/boston/mlp, fashion-mnist/nasbench201. The same command goes on with what is in OUT. KINDS, "bfloat16" or "half", says which
 # of them images are trained with, IMAGES how many are for training, validation and testing (the recipe's). Prints, for each set and kind: the test NLL of the
 # ensembles, mean and standard error over the seeds, in float32, with 16 bits, and of the difference; of the networks the median
 # difference in validation loss, and how many are worse with 16 bits.
@@ -21,7 +21,7 @@ mkdir -p "$out"
 
 # train SET SEED NAME SETTING...
 train() {
-  local set=$1 seed=$2 name=$3 where=$out/${1//\//-}-$2-$3 file resume=() own=()
+  local set=$1 seed=$2 name=$3 where=$out/${1//\//-}-$2-$3 file space table resume=() own=()
   [ ! -e "$where/summary.json" ] || return 0
   [ ! -e "$where" ] || resume=(--resume)
   if [ "${set%%/*}" = fashion-mnist ]; then
@@ -30,8 +30,10 @@ train() {
     [ "$set" = fashion-mnist ] || own+=(--set space.plugin="${set#*/}")
     [ "$set" != fashion-mnist/layer-graph-cnn ] || own+=(--set space.max_units=16 --set space.max_layers=20)
   else
-    file=$(find "$data/$set" -maxdepth 1 -name 'data.csv*' | sort | head -n 1)
-    own=("$here/ini/autodeuq/uci.ini" --set "data.path=$file" --set data.limit="$rows 1000 2000" --set builder.plugin=nes-rs
+    space=${set#*/*/} table=$set
+    if [ "$space" != "$set" ]; then table=${set%/*} own+=(--set space.plugin="$space"); fi
+    file=$(find "$data/$table" -maxdepth 1 -name 'data.csv*' | sort | head -n 1)
+    own+=("$here/ini/autodeuq/uci.ini" --set "data.path=$file" --set data.limit="$rows 1000 2000" --set builder.plugin=nes-rs
       --set selector.size=5)
   fi
   "$tutti" run "${own[@]}" --out "$where" "${resume[@]}" --quiet --workers "$workers" --set run.seed="$seed" --set run.budget="$networks" \
