@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """One refit and ask of a Gaussian process, ours beside scikit-learn's, one thread each, on the same data, turn by turn in some
-rounds: ask_sklearn.py PROGRAM, where PROGRAM is the built tests/bench/ask. Matern 5/2 ARD with noise, 6 dimensions, 3 starts of
+rounds, each with data of its own, since how far a fit climbs depends on them: ask_sklearn.py PROGRAM, where PROGRAM is the built tests/bench/ask. Matern 5/2 ARD with noise, 6 dimensions, 3 starts of
 L-BFGS there and the plugin's defaults here, expected improvement at 10,000 candidates. Prints CPU times (fit + ask; in each round
-the better of two, from 1,000 observations on one), medians and range of the ratio, both likelihoods; what ours spends where; and
+the better of two, from 1,000 observations on one), medians and range of the ratio; of the last data both likelihoods; what ours spends where; and
 what an ask costs with refits that follow growth = 0.1, refits included:
 ours as measured over a tenth more observations, told one by one, with new candidates each; theirs a tenth of a refit's
 share and the ask, as if observations joined for nothing."""
@@ -62,20 +62,20 @@ def save(folder, **arrays):
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("program")
 parser.add_argument("--sizes", type=int, nargs="*", default=[50, 150, 400, 1000])
-parser.add_argument("--rounds", type=int, default=3)
+parser.add_argument("--rounds", type=int, default=5)
 arguments = parser.parse_args()
 random = np.random.default_rng(0)
 theirs(*make(50, random))  # what is done once is no part of a round
 with tempfile.TemporaryDirectory() as folder:
     for count in arguments.sizes:
-        x, y, z = make(count, random)
-        files, repeats = save(folder, x=x, y=y, z=z), 2 if count < 1000 else 1
-        details = ours(arguments.program, files, repeats)
-        mine, peers, ratios = [], [], []
+        repeats, mine, peers, ratios = 2 if count < 1000 else 1, [], [], []
         for _ in range(arguments.rounds):
+            x, y, z = make(count, random)
+            files = save(folder, x=x, y=y, z=z)
             mine.append(sum(ours(arguments.program, files, repeats, "brief")[:2]))
             peers.append(min((theirs(x, y, z) for _ in range(repeats)), key=lambda found: found[0] + found[1]))
             ratios.append((peers[-1][0] + peers[-1][1]) / mine[-1])
+        details = ours(arguments.program, files, repeats)
         fit, ask, plain, best, plain_best, likelihood, lapack, kernel, solve, grown = details
         peer = statistics.median(found[0] + found[1] for found in peers)
         theirs_fit, theirs_ask, theirs_likelihood, theirs_best = peers[-1]
