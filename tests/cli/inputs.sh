@@ -1,6 +1,7 @@
 #!/bin/bash
 # run.map_inputs: workers map the inputs that the manager has read, and need the data no more. The bits are those of
-# workers that read the data; the files are there while the run is at work, and mended when it goes on.
+# workers that read the data; the files are there while the run is at work, and mended when it goes on. Where there is no
+# room for them, workers read the data after all.
 . "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
 . "$TUTTI_TEST_SRCDIR/tests/cli/recipes.sh"
 make_table
@@ -24,6 +25,23 @@ for recipe in small classes; do
   done
   expect_same_run $recipe-1e9 $recipe-0
 done
+
+# No room: inputs of 480 KiB to train on, where a file has 400 at most. Nothing else is as large.
+awk 'BEGIN {
+  for (i = 0; i < 4096; i++) {
+    for (j = 0; j < 50; j++) printf "%.4f,", sin(i * 12.9898 + j * j)
+    print i % 2
+  }
+}' >wide.csv
+sed 's/^path = .*/path = wide.csv\nheader = no/; s/^target = .*/target = x50/; /^ignore/d' small.ini >wide.ini
+tutti run wide.ini --out wide-1e9 --workers 1 --quiet --set run.map_inputs=1e9
+expect_code 0
+(ulimit -f 400 && tutti run wide.ini --out wide-0 --workers 1 --quiet --set run.map_inputs=0; exit $code)
+code=$?
+expect_code 0
+expect_err 'wide-0/inputs' 'each worker reads the data itself'
+expect_absent wide-0/inputs
+expect_same_run wide-1e9 wide-0
 
 # The same in longer, which is disturbed.
 sed -i 's/^epochs = .*/epochs = 3000/' small.ini
