@@ -1,7 +1,7 @@
 #!/bin/bash
 # run.map_inputs: workers map the inputs that the manager has read, and need the data no more. The bits are those of
 # workers that read the data; the files are there while the run is at work, and mended when it goes on. Where there is no
-# room for them, workers read the data after all.
+# room for them, workers read the data after all; what is no such file ends the run.
 . "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
 . "$TUTTI_TEST_SRCDIR/tests/cli/recipes.sh"
 make_table
@@ -83,17 +83,27 @@ expect_in gone/worker.log 'the worker was killed by signal 9' 'the trial is trie
 mv away.csv table.csv
 expect_same_run whole gone
 
+# refused DIRECTORY TEXT...: another worker has to begin, and refuses what is there, with these texts.
+refused() {
+  pkill -KILL -P $job -f " worker $1\$"
+  wait $job
+  code=$?
+  expect_code 2
+  expect_err "${@:2}"
+  expect_absent "$1/inputs"
+}
+
 begin torn
 truncate -s 100 torn/inputs/train.npy
-pkill -KILL -P $job -f ' worker torn$'
-wait $job
-code=$?
-expect_code 2
-expect_err 'torn/inputs/train.npy'
-expect_absent torn/inputs
+refused torn 'torn/inputs/train.npy'
 tutti run small.ini --out torn --workers 1 --quiet --resume --set run.map_inputs=0
 expect_code 0
 expect_same_run whole torn
+
+begin fewer
+cp fewer/inputs/test.npy fewer/inputs/train.npy.tmp
+mv fewer/inputs/train.npy.tmp fewer/inputs/train.npy
+refused fewer 'split train: expected the inputs of 72 rows, 5 float32 each'
 
 begin killed
 kill -KILL $job
