@@ -105,6 +105,11 @@ cp fewer/inputs/test.npy fewer/inputs/train.npy.tmp
 mv fewer/inputs/train.npy.tmp fewer/inputs/train.npy
 refused fewer 'split train: expected the inputs of 72 rows, 5 float32 each'
 
+begin elsewhere
+mv elsewhere/inputs/train.npy train.npy
+ln -s ../../train.npy elsewhere/inputs/train.npy
+refused elsewhere 'elsewhere/inputs/train.npy: expected a regular file of the run directory, found a link'
+
 begin killed
 kill -KILL $job
 wait $job 2>/dev/null
