@@ -1,12 +1,14 @@
 /* test_cpu_average.c - weights averaged over the last epochs by backend cpu: against the mean of what shorter trainings
-   end with; what is validated and kept; batch norm's statistics against those of all training rows. */
+   end with; what is validated and kept; batch norm's statistics against those of all training rows, with numbers
+   rounded as in training. */
 #include "backends/cpu/cpu.c"
 
+#include "bfloat_rounded.h"
 #include "cpu_training.h"
 #include "golden.h"
 #include "tests/attributes.h"
 
-enum { EPOCHS = 6, UNITS = 5 };
+enum { EPOCHS = 6, UNITS = 5, WIDE = 16 };
 
 static const float *tensor(const tutti_tensors *tensors, const char *name) {
   const struct tutti_tensor *found = tutti_tensors_find(tensors, name);
@@ -133,12 +135,12 @@ static void norm_network(struct setting *s) {
   s->job.network = s->network;
 }
 
-/* What the dense layer says of a row, for one unit. */
-static double dense_of(const struct setting *s, size_t row, size_t unit) {
+/* What the dense layer of so many units says of a row, for one unit. */
+static double dense_of(const struct setting *s, size_t row, size_t unit, size_t units) {
   const float *w = tensor(s->outcome.weights, "dense/weight"), *x = tutti_split_inputs(s->train) + row * FEATURES;
   double sum = (double)tensor(s->outcome.weights, "dense/bias")[unit];
   for (size_t f = 0; f < FEATURES; f++)
-    sum += (double)w[f * UNITS + unit] * (double)x[f];
+    sum += (double)w[f * units + unit] * (double)x[f];
   return sum;
 }
 
@@ -151,9 +153,9 @@ static void assert_norms(const struct setting *s, size_t batch) {
       size_t count = ROWS - begin < batch ? ROWS - begin : batch;
       double sum = 0, squares = 0;
       for (size_t r = begin; r < begin + count; r++)
-        sum += dense_of(s, r, unit);
+        sum += dense_of(s, r, unit, UNITS);
       for (size_t r = begin; r < begin + count; r++)
-        squares += pow(dense_of(s, r, unit) - sum / (double)count, 2);
+        squares += pow(dense_of(s, r, unit, UNITS) - sum / (double)count, 2);
       mean += sum / ROWS;
       variance += squares / (double)(count - 1) * (double)count / ROWS;
     }
@@ -205,6 +207,47 @@ static void test_batch_norm_without_dropout(void **state) {
   end(s);
 }
 
+/* The mean over the training rows of what the second of two dense layers, with relu between them, says for one unit:
+   with its inputs and weights as they are, or rounded. */
+static double mean_of_second(const struct setting *s, size_t unit, float round(float)) {
+  const float *w = tensor(s->outcome.weights, "second/weight");
+  double mean = (double)tensor(s->outcome.weights, "second/bias")[unit];
+  for (size_t r = 0; r < ROWS; r++)
+    for (size_t k = 0; k < WIDE; k++)
+      mean += (double)round((float)fmax(0, dense_of(s, r, k, WIDE))) * (double)round(w[k * WIDE + unit]) / ROWS;
+  return mean;
+}
+
+static float as_it_is(float x) { return x; }
+
+/* A training with precision = bfloat16 rounds where it measures, too: the layers are as wide as it takes. */
+static void test_batch_norm_of_rounded_products(void **state) {
+  (void)state;
+  struct setting *s = begin_average();
+  struct attributes attributes = default_attributes();
+  double apart = 0;
+  uint32_t layer;
+  tutti_network_destroy(s->network);
+  OK(tutti_network_create(s->context, s->task.input, &s->network));
+  OK(tutti_network_add_dense(s->context, s->network, "dense", 0, WIDE, TUTTI_ACTIVATION_RELU, &layer));
+  OK(tutti_network_add_dense(s->context, s->network, "second", layer, WIDE, TUTTI_ACTIVATION_LINEAR, &layer));
+  OK(add_with(s->context, s->network, TUTTI_OP_BATCH_NORM, "norm", 1, &layer, &attributes, &layer));
+  OK(tutti_network_add_head(s->context, s->network, layer, &s->task));
+  s->job.network = s->network;
+  s->values->batch_size = 0;
+  s->values->average = 0.5;
+  s->values->precision = CPU_BFLOAT16;
+  train(s);
+  for (size_t unit = 0; unit < WIDE; unit++) {
+    double with = mean_of_second(s, unit, rounded), without = mean_of_second(s, unit, as_it_is);
+    assert_close((double)tensor(s->outcome.weights, "norm/mean")[unit], with, 0,
+                 5e-5); /* a few halves fall otherwise */
+    apart += fabs(with - without) / WIDE;
+  }
+  assert_true(apart > 1e-4); /* more than the bound above */
+  end(s);
+}
+
 static void test_no_allocation(void **state) {
   (void)state;
   struct setting *s = begin(TUTTI_OP_HEAD_GAUSSIAN);
@@ -227,9 +270,13 @@ static void test_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_mean),          cmocka_unit_test(test_validated_and_kept),
-      cmocka_unit_test(test_batch_norm),    cmocka_unit_test(test_batch_norm_without_dropout),
-      cmocka_unit_test(test_no_allocation), cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_mean),
+      cmocka_unit_test(test_validated_and_kept),
+      cmocka_unit_test(test_batch_norm),
+      cmocka_unit_test(test_batch_norm_without_dropout),
+      cmocka_unit_test(test_batch_norm_of_rounded_products),
+      cmocka_unit_test(test_no_allocation),
+      cmocka_unit_test(test_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 
 #include "backends/cpu/plan_impl.h"
 #include "backends/cpu/train_impl.h"
+#include "bfloat_rounded.h"
 #include "cpu_check.h"
 #include "cpu_images.h"
 #include "cpu_levels.h"
@@ -42,15 +43,6 @@ static struct cpu_bfloat_way way_of(void **state) {
 static size_t below(size_t n) { return (size_t)tutti_random_below(&draws, (uint32_t)n); }
 
 /* --- products --- */
-
-/* The nearest number with 8 binary digits, of two the even one; numbers that are not normal are 0. */
-static float rounded(float x) {
-  int exponent;
-  double digits = frexp((double)x, &exponent);
-  if (!isfinite(x))
-    return x;
-  return fabs((double)x) < 0x1p-126 ? 0 : (float)ldexp(nearbyint(digits * 256), exponent - 8);
-}
 
 /* Where row `row` of all products, one below the other, lies in an array whose rows are `ld` apart. */
 static size_t row_at(const struct cpu_gemm *g, size_t row, size_t ld, size_t next) {
