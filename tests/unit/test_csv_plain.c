@@ -1,5 +1,5 @@
 /* test_csv_plain.c - rows that are read as they stand have the cells, lines and errors that libcsv gives them: texts of
-   all kinds are read both ways, strictly and as far as they can be. */
+   all kinds are read both ways, strictly and as far as they can be. What is cancelled is not read to its end. */
 #include "plugins/shared/reading/csv_file.h"
 #include "plugins/shared/reading/csv_table.h"
 
@@ -268,11 +268,37 @@ static void texts_between_blanks(void **state) {
   assert_true(plain > 50000);
 }
 
+static enum tutti_status take_and_cancel(void *argument, const struct csv_row *row, char why[CSV_FILE_WHY]) {
+  size_t *taken = argument;
+  (void)row, (void)why;
+  ++*taken;
+  tutti_cancel(context);
+  return TUTTI_OK;
+}
+
+/* Cancelled at its first row, a file of 4 MiB ends with what was in memory by then. */
+static void cancelled_files_end_early(void **state) {
+  enum { LINE = 4, LINES = 1 << 20 };
+  static char text[LINE * LINES];
+  const struct csv_layout layout = {READING_DELIMITER_COMMA, 0};
+  size_t taken = 0;
+  const struct csv_taker taker = {.take = take_and_cancel, .argument = &taken};
+  (void)state;
+  for (size_t i = 0; i < LINES; i++)
+    memcpy(text + LINE * i, "1,2\n", LINE);
+  write_file(text, sizeof text);
+  assert_int_equal(csv_file_read(context, path, &layout, &taker), TUTTI_ERROR_CANCELLED);
+  assert_in_range(taken, 1, LINES / 4);
+  tutti_context_destroy(context);
+  assert_int_equal(tutti_context_create(&context), TUTTI_OK); /* one that is not cancelled */
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(texts_of_all_kinds),
       cmocka_unit_test(texts_like_tables),
       cmocka_unit_test(texts_between_blanks),
+      cmocka_unit_test(cancelled_files_end_early),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }
