@@ -109,7 +109,12 @@ enum tutti_status tutti_run_inputs_offer(tutti_context *context, const char *dir
   enum tutti_status status = write_all(context, directory, experiment->dataset);
   if (status != TUTTI_ERROR_FULL && status != TUTTI_ERROR_IO)
     return status;
-  tutti_log(context, TUTTI_LOG_WARNING, "%s; each worker reads the data itself", tutti_error_message(context));
+  if (status == TUTTI_ERROR_FULL) /* whose message says what to do where a run ends */
+    tutti_log(context, TUTTI_LOG_WARNING,
+              "%s: no room for %.1f MiB of inputs that workers would map; each worker reads the data itself", directory,
+              (double)bytes / mib);
+  else
+    tutti_log(context, TUTTI_LOG_WARNING, "%s; each worker reads the data itself", tutti_error_message(context));
   tutti_error_clear(context);
   tutti_run_inputs_withdraw(context, directory);
   return TUTTI_OK;
