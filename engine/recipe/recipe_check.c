@@ -188,6 +188,21 @@ static enum tutti_status set_extent(tutti_context *context, tutti_recipe *recipe
                                        "[run] time, such as time = 2h; found neither"));
 }
 
+/* In MiB, measured: with less, a worker of a table of a few rows does not get ready. One without data may or may not,
+   which is chance, since the limit comes when it has started. */
+static const double least_memory = 10;
+
+static enum tutti_status check_memory(tutti_context *context, const tutti_recipe *recipe) {
+  const double limit = ((const struct tutti_run_config *)tutti_config_values(recipe->run))->memory_limit;
+  if (recipe->recorded || limit == 0 || limit >= least_memory)
+    return TUTTI_OK;
+  return tutti_recipe_blame(
+      context, tutti_recipe_find(recipe, "run", "memory_limit"),
+      TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                 "expected at least %g MiB, which a worker takes to get ready, or 0, which is no limit; found %g",
+                 least_memory, limit));
+}
+
 static enum tutti_status fill_own_sections(tutti_context *context, tutti_recipe *recipe, const char *path) {
   const struct recipe_entry *extends = tutti_recipe_find(recipe, "run", "extends");
   if (extends)
@@ -200,6 +215,7 @@ static enum tutti_status fill_own_sections(tutti_context *context, tutti_recipe 
   TUTTI_TRY(context, set_name(context, recipe, path));
   TUTTI_TRY(context, set_plugin_path(context, recipe));
   TUTTI_TRY(context, set_extent(context, recipe));
+  TUTTI_TRY(context, check_memory(context, recipe));
   if (has_section(recipe, RECIPE_FIT_SECTION)) {
     TUTTI_TRY(context, fill_own(context, recipe, RECIPE_FIT_SECTION, tutti_fit_params(), &recipe->fit));
     TUTTI_TRY(context, tutti_recipe_check_fit(context, recipe));

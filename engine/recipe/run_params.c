@@ -60,7 +60,8 @@ static const struct tutti_param table[] = {
         "worker is "
         "often not the candidate's fault. A trial that took too long is not tried again."),
     TUTTI_REAL(struct tutti_run_config, memory_limit, "0", 0, TUTTI_NO_LIMIT,
-               "Address space of a worker; 0: no limit. A trial that needs more is a failed trial.", .unit = "MiB"),
+               "Address space of a worker, at least 10; 0: no limit. A trial that needs more is a failed trial.",
+               .unit = "MiB"),
     TUTTI_BOOL(struct tutti_run_config, keep_weights, "yes",
                "Keep the weights of every trial; predicting new rows needs those of the ensemble's members."),
     TUTTI_CHOICE(

@@ -22,6 +22,7 @@ refuse 's/^plugin = nes-rs/plugin = nothing-like-it/' wrong.ini builder nothing-
 refuse 's/^budget = 6/budget = six/' wrong.ini:4 '[run] budget' integer six
 refuse 's/^budget = 6/budget = -1/' wrong.ini:4 '[run] budget' -1
 refuse 's/^budget = 6/budget = 0/' wrong.ini:4 '[run] budget' 'a run without an end' 'time = 2h'
+refuse 's/^budget = 6/&\nmemory_limit = 9.9/' 'wrong.ini:5: [run] memory_limit' 'expected at least 10 MiB' 'found 9.9'
 refuse 's/^size = 3/size = 2.5/' wrong.ini '[selector] size' 2.5
 refuse 's/^epochs = 5/epochs = -1/' wrong.ini '[hyperparameters] epochs' -1
 refuse 's/^epochs = 5/epohcs = 5/' wrong.ini '[hyperparameters] epohcs' "did you mean 'epochs'"
@@ -107,6 +108,10 @@ expect_code 0
 for set in run.budget=six run.budgte=6 budget=6 run.budget selektor.size=2; do
   tutti run good.ini --set "$set"
   expect_usage_error "${set%%=*}"
+done
+for least in 0 10; do
+  tutti validate good.ini --set run.memory_limit=$least
+  expect_code 0
 done
 tutti validate good.ini --set run.budget=7 --set space.plugin=mlp
 expect_code 0
