@@ -92,6 +92,14 @@ TUTTI_NODISCARD enum tutti_status tutti_calibrated_make(tutti_context *context, 
                                                         const struct tutti_evaluation_options *options,
                                                         struct tutti_calibrated *calibrated);
 void tutti_calibrated_release(struct tutti_calibrated *calibrated);
+/* Make predicted[rows][outputs], which the ensemble says without the calibrator (tutti_ensemble_predict), and of what
+   its epistemic part is made, parts[rows][outputs] or NULL, what it says with it. Classification: the total is the
+   entropy of the calibrated probabilities, of which aleatoric and epistemic keep their shares. */
+TUTTI_NODISCARD enum tutti_status tutti_calibrated_predict(tutti_context *context,
+                                                           const struct tutti_calibrated *calibrated,
+                                                           const struct tutti_evaluation_options *options,
+                                                           struct tutti_uncertainty *predicted,
+                                                           struct tutti_epistemic_parts *parts);
 /* Quantiles at p[count], out[rows][outputs][count]. */
 TUTTI_NODISCARD enum tutti_status tutti_calibrated_quantiles(tutti_context *context, tutti_calibrator *calibrator,
                                                              const struct tutti_calibrated *calibrated, size_t count,

@@ -134,6 +134,49 @@ void tutti_calibrated_release(struct tutti_calibrated *calibrated) {
   *calibrated = (struct tutti_calibrated){.pool = {.models = 0}};
 }
 
+/* --- what it says --- */
+
+static void correct_classes(const struct tutti_calibrated *calibrated, struct tutti_uncertainty *predicted,
+                            struct tutti_epistemic_parts *parts) {
+  size_t classes = calibrated->pool.outputs;
+  for (size_t r = 0; r < calibrated->pool.rows; r++) {
+    const double *probabilities = calibrated->after.values + r * classes;
+    struct tutti_uncertainty *row = predicted + r * classes;
+    double total = tutti_entropy(classes, probabilities), share = row->total > 0 ? row->epistemic / row->total : 0;
+    for (size_t c = 0; c < classes; c++) {
+      struct tutti_epistemic_parts *part = parts ? &parts[r * classes + c] : NULL;
+      double factor = part && row[c].epistemic > 0 ? share * total / row[c].epistemic : 0;
+      row[c] = (struct tutti_uncertainty){probabilities[c], (1 - share) * total, share * total, total};
+      if (part)
+        *part = (struct tutti_epistemic_parts){factor * part->between, factor * part->within};
+    }
+  }
+}
+
+static enum tutti_status correct_values(tutti_context *context, const struct tutti_calibrated *calibrated,
+                                        const struct tutti_evaluation_options *options,
+                                        struct tutti_uncertainty *predicted, struct tutti_epistemic_parts *parts) {
+  bool told;
+  for (size_t i = 0; i < calibrated->pool.rows * calibrated->pool.outputs; i++) {
+    const double *moments = calibrated->after.values + i * TUTTI_COMBINED_PARTS;
+    double aleatoric = moments[TUTTI_COMBINED_ALEATORIC], epistemic = moments[TUTTI_COMBINED_EPISTEMIC];
+    predicted[i] = (struct tutti_uncertainty){moments[TUTTI_COMBINED_MEAN], sqrt(aleatoric), sqrt(epistemic),
+                                              sqrt(aleatoric + epistemic)};
+  }
+  if (!parts)
+    return TUTTI_OK;
+  return tutti_ensemble_epistemic_parts(context, &calibrated->pool, calibrated->ensemble, options, parts, &told);
+}
+
+enum tutti_status tutti_calibrated_predict(tutti_context *context, const struct tutti_calibrated *calibrated,
+                                           const struct tutti_evaluation_options *options,
+                                           struct tutti_uncertainty *predicted, struct tutti_epistemic_parts *parts) {
+  if (calibrated->pool.kind != TUTTI_TASK_CLASSIFICATION)
+    return correct_values(context, calibrated, options, predicted, parts);
+  correct_classes(calibrated, predicted, parts);
+  return TUTTI_OK;
+}
+
 enum tutti_status tutti_calibrated_quantiles(tutti_context *context, tutti_calibrator *calibrator,
                                              const struct tutti_calibrated *calibrated, size_t count, const double *p,
                                              double *out) {

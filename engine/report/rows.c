@@ -26,10 +26,8 @@ static enum tutti_status gather_targets(tutti_context *context, const tutti_spli
   return TUTTI_OK;
 }
 
-static enum tutti_status say(tutti_context *context, const struct tutti_pool *pool, const tutti_ensemble *ensemble,
-                             const struct tutti_evaluation_options *options, struct report_said *said) {
+static enum tutti_status make_said(tutti_context *context, const struct tutti_pool *pool, struct report_said *said) {
   TUTTI_TRY(context, tutti_alloc(context, pool->rows, pool->outputs * sizeof *said->predicted, &said->predicted));
-  TUTTI_TRY(context, tutti_ensemble_predict(context, pool, ensemble, options, said->predicted));
   if (pool->kind != TUTTI_TASK_REGRESSION)
     return TUTTI_OK;
   return tutti_alloc(context, pool->rows * pool->outputs, 2 * sizeof(double), &said->intervals);
@@ -54,12 +52,15 @@ static enum tutti_status gather_said(struct report_facts *facts, const tutti_spl
   struct report_rows *rows = &facts->rows;
   struct tutti_calibrated calibrated = {.trials = NULL};
   const double ends[] = {(1 - options->level) / 2, (1 + options->level) / 2};
-  TUTTI_TRY_OUT(context, say(context, pool, ensemble, options, &rows->before));
+  TUTTI_TRY_OUT(context, make_said(context, pool, &rows->before));
+  TUTTI_TRY_OUT(context, tutti_ensemble_predict(context, pool, ensemble, options, rows->before.predicted));
   if (rows->before.intervals)
     TUTTI_TRY_OUT(context, tutti_combined_quantiles(context, pool, ensemble, 2, ends, rows->before.intervals));
   if (calibrator) {
     TUTTI_TRY_OUT(context, tutti_calibrated_make(context, calibrator, pool, ensemble, options, &calibrated));
-    TUTTI_TRY_OUT(context, say(context, &calibrated.pool, calibrated.ensemble, options, &rows->after));
+    TUTTI_TRY_OUT(context, make_said(context, pool, &rows->after));
+    memcpy(rows->after.predicted, rows->before.predicted, rows->rows * rows->outputs * sizeof *rows->after.predicted);
+    TUTTI_TRY_OUT(context, tutti_calibrated_predict(context, &calibrated, options, rows->after.predicted, NULL));
     if (rows->after.intervals)
       TUTTI_TRY_OUT(context,
                     tutti_calibrated_quantiles(context, calibrator, &calibrated, 2, ends, rows->after.intervals));

@@ -178,41 +178,6 @@ static enum tutti_status combine(tutti_context *context, const struct tutti_mode
   return TUTTI_OK;
 }
 
-/* --- calibrated --- */
-
-/* Probabilities are the calibrator's, and total is their entropy, of which aleatoric and epistemic keep their
-   shares. */
-static void correct_classes(const struct tutti_calibrated *calibrated, struct tutti_forecast *forecast) {
-  size_t classes = forecast->outputs;
-  for (size_t r = 0; r < forecast->rows; r++) {
-    const double *probabilities = calibrated->after.values + r * classes;
-    struct tutti_uncertainty *row = forecast->predicted + r * classes;
-    double total = tutti_entropy(classes, probabilities), share = row->total > 0 ? row->epistemic / row->total : 0;
-    for (size_t c = 0; c < classes; c++) {
-      struct tutti_epistemic_parts *parts = forecast->parts ? &forecast->parts[r * classes + c] : NULL;
-      double factor = parts && row[c].epistemic > 0 ? share * total / row[c].epistemic : 0;
-      row[c] = (struct tutti_uncertainty){probabilities[c], (1 - share) * total, share * total, total};
-      if (parts)
-        *parts = (struct tutti_epistemic_parts){factor * parts->between, factor * parts->within};
-    }
-  }
-}
-
-static enum tutti_status correct_values(tutti_context *context, const struct tutti_evaluation_options *options,
-                                        const struct tutti_calibrated *calibrated, struct tutti_forecast *forecast) {
-  bool told;
-  for (size_t i = 0; i < forecast->rows * forecast->outputs; i++) {
-    const double *moments = calibrated->after.values + i * TUTTI_COMBINED_PARTS;
-    double aleatoric = moments[TUTTI_COMBINED_ALEATORIC], epistemic = moments[TUTTI_COMBINED_EPISTEMIC];
-    forecast->predicted[i] = (struct tutti_uncertainty){moments[TUTTI_COMBINED_MEAN], sqrt(aleatoric), sqrt(epistemic),
-                                                        sqrt(aleatoric + epistemic)};
-  }
-  if (!forecast->parts)
-    return TUTTI_OK;
-  return tutti_ensemble_epistemic_parts(context, &calibrated->pool, calibrated->ensemble, options, forecast->parts,
-                                        &told);
-}
-
 /* --- intervals and quantiles --- */
 
 static bool is_inside(double p) { return p > 0 && p < 1; }
@@ -279,10 +244,8 @@ static enum tutti_status say(tutti_context *context, const struct tutti_model *m
   if (calibrates) {
     TUTTI_TRY_OUT(context, tutti_calibrated_make(context, model->calibration.calibrator, pool, model->ensemble, options,
                                                  &calibrated));
-    if (pool->kind == TUTTI_TASK_CLASSIFICATION)
-      correct_classes(&calibrated, forecast);
-    else
-      TUTTI_TRY_OUT(context, correct_values(context, options, &calibrated, forecast));
+    TUTTI_TRY_OUT(context,
+                  tutti_calibrated_predict(context, &calibrated, options, forecast->predicted, forecast->parts));
   }
   TUTTI_TRY_OUT(context, add_quantiles(context, model, pool, calibrates ? &calibrated : NULL, forecast));
   if (calibrates)

@@ -1,0 +1,49 @@
+#!/bin/bash
+# What a report says of a calibrated ensemble is what tutti predict and tutti evaluate say of it.
+. "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
+. "$TUTTI_TEST_SRCDIR/tests/cli/recipes.sh"
+. "$TUTTI_TEST_SRCDIR/tests/cli/pages.sh"
+make_table
+
+# expect_same RUN PREDICTED FIGURE COLUMN=COLUMN...: columns of a figure and of what tutti predict wrote are equal, row by row.
+expect_same() {
+  what="$3 of $1 as predicted"
+  checks=$((checks + 1))
+  python3 - "$1.html.csv/$1-$3.csv" "$2" "${@:4}" >out 2>err <<'PY' || complain "expected the numbers of tutti predict"
+import csv, sys
+figure, predicted = (list(csv.DictReader(open(path, newline=""))) for path in sys.argv[1:3])
+predicted = {row["row"]: row for row in predicted}
+assert len(figure) > 10
+for row in figure:
+    for pair in sys.argv[3:]:
+        a, b = pair.split("=")
+        x, y = float(row[a]), float(predicted[row["row"]][b])
+        assert abs(x - y) <= 1e-6 * (1 + abs(x)), (row, predicted[row["row"]])
+for pair in sys.argv[3:]:
+    assert len({row[pair.split("=")[0]] for row in figure}) > 5, "all rows are alike"
+PY
+}
+
+# Of classes, doubts keep their shares under any calibrator.
+classification_recipe >classes.ini
+tutti run classes.ini --out classes --quiet --set calibrator.plugin=temperature --set calibrator.least_rows=10 --set evaluation.folds=0
+expect_code 0
+tutti report classes --to classes.html
+expect_code 0
+expect_page classes.html
+tutti predict classes table.csv --out classes.csv
+expect_code 0
+expect_same classes classes.csv doubts aleatoric=expected_entropy epistemic=mutual_information
+
+# Of values, they are the calibrator's.
+regression_recipe >values.ini
+tutti run values.ini --out values --quiet --set calibrator.plugin=variance-scaling --set calibrator.apart=yes --set evaluation.folds=0
+expect_code 0
+tutti report values --to values.html
+expect_code 0
+expect_page values.html
+tutti predict values table.csv --out values.csv
+expect_code 0
+expect_same values values.csv doubts aleatoric=aleatoric epistemic=epistemic
+expect_same values values.csv observed predicted=mean lower=lower upper=upper
+finish
