@@ -11,6 +11,9 @@
 enum { TUTTI_FIXED_LEVELS = 4, TUTTI_LEVELS = TUTTI_FIXED_LEVELS + 1 };
 /* Level number `index`. */
 double tutti_level_at(const struct tutti_evaluation_options *options, size_t index);
+/* The quantiles that are evaluated, 0.05, 0.1, ..., 0.95: how many rows are below them. */
+enum { TUTTI_QUANTILES = 19 };
+double tutti_quantile_at(size_t index);
 
 /* The quantile of a mixture of Gaussians at p, in (0, 1): Newton's steps, kept in a bracket that is halved where they
    would leave it. NaN if a mean or a variance is (quantile.c). */
@@ -82,6 +85,7 @@ struct tutti_calibrated {
   struct tutti_pool pool;
   tutti_ensemble *ensemble; /* of it */
   double *intervals;        /* [TUTTI_LEVELS][rows][outputs][2] of a calibrator that gives intervals; else NULL */
+  double *quantiles;        /* likewise [rows][outputs][TUTTI_QUANTILES] */
   struct tutti_combined before, after;
   uint64_t *trials;
   float **predictions, **epistemic;

@@ -76,17 +76,22 @@ static enum tutti_status make_members(tutti_context *context, const struct tutti
   return TUTTI_OK;
 }
 
+/* Those that metrics are of. */
 static enum tutti_status make_intervals(tutti_context *context, tutti_calibrator *calibrator,
                                         const struct tutti_evaluation_options *options,
                                         struct tutti_calibrated *calibrated) {
   size_t cells = calibrated->before.rows * calibrated->before.outputs;
+  double p[TUTTI_QUANTILES];
   if (!(tutti_calibrator_gives(calibrator) & TUTTI_GIVES_INTERVALS))
     return TUTTI_OK;
   TUTTI_TRY(context, tutti_alloc(context, cells, 2 * TUTTI_LEVELS * sizeof(double), &calibrated->intervals));
   for (size_t l = 0; l < TUTTI_LEVELS; l++)
     TUTTI_TRY(context, tutti_calibrator_intervals(context, calibrator, &calibrated->before, tutti_level_at(options, l),
                                                   calibrated->intervals + 2 * l * cells));
-  return TUTTI_OK;
+  for (size_t i = 0; i < TUTTI_QUANTILES; i++)
+    p[i] = tutti_quantile_at(i);
+  TUTTI_TRY(context, tutti_alloc(context, cells, sizeof p, &calibrated->quantiles));
+  return tutti_calibrated_quantiles(context, calibrator, calibrated, TUTTI_QUANTILES, p, calibrated->quantiles);
 }
 
 enum tutti_status tutti_calibrated_make(tutti_context *context, tutti_calibrator *calibrator,
@@ -109,7 +114,8 @@ enum tutti_status tutti_calibrated_make(tutti_context *context, tutti_calibrator
   TUTTI_TRY(context, tutti_ensemble_create(context, &calibrated->ensemble));
   TUTTI_TRY(context, pool->kind == TUTTI_TASK_CLASSIFICATION ? make_classes(context, pool, ensemble, calibrated)
                                                              : make_members(context, pool, ensemble, calibrated));
-  TUTTI_TRY(context, make_intervals(context, calibrator, options, calibrated));
+  if (pool->values)
+    TUTTI_TRY(context, make_intervals(context, calibrator, options, calibrated));
   calibrated->pool.predictions = (const float *const *)calibrated->predictions;
   calibrated->pool.epistemic = (const float *const *)calibrated->epistemic;
   calibrated->pool.trials = calibrated->trials;
@@ -128,6 +134,7 @@ void tutti_calibrated_release(struct tutti_calibrated *calibrated) {
   tutti_free(calibrated->epistemic);
   tutti_free(calibrated->trials);
   tutti_free(calibrated->intervals);
+  tutti_free(calibrated->quantiles);
   tutti_free((double *)(uintptr_t)calibrated->before.values);
   tutti_free((double *)(uintptr_t)calibrated->after.values);
   tutti_ensemble_destroy(calibrated->ensemble);

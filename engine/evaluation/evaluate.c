@@ -66,11 +66,11 @@ static enum tutti_status check_targets(tutti_context *context, const struct tutt
 
 enum { ALL_TARGETS = -1 };
 
-/* With the intervals of a calibrator, if it gives some, and of one that is calibrated without the metrics of
-   members. */
+/* Of an ensemble that is calibrated: without the metrics of members. */
 static enum tutti_status evaluate(tutti_context *context, const struct tutti_pool *pool, const tutti_ensemble *ensemble,
-                                  const struct tutti_evaluation_options *given, bool calibrated,
-                                  const double *intervals, ptrdiff_t target, tutti_evaluation **evaluation) {
+                                  const struct tutti_evaluation_options *given,
+                                  const struct tutti_calibrated *calibrated, ptrdiff_t target,
+                                  tutti_evaluation **evaluation) {
   enum tutti_status status;
   struct tutti_combiner combiner = {0};
   struct tutti_evaluation_options options;
@@ -78,7 +78,6 @@ static enum tutti_status evaluate(tutti_context *context, const struct tutti_poo
   TUTTI_TRY_OUT(context, checked(context, given, &options));
   TUTTI_TRY_OUT(context, tutti_combiner_init(context, pool, ensemble, &combiner));
   combiner.calibrated = calibrated;
-  combiner.intervals = intervals;
   if (target != ALL_TARGETS) {
     combiner.first = (size_t)target;
     combiner.targets = 1;
@@ -95,27 +94,25 @@ out:
 
 enum tutti_status tutti_evaluate(tutti_context *context, const struct tutti_pool *pool, const tutti_ensemble *ensemble,
                                  const struct tutti_evaluation_options *options, tutti_evaluation **evaluation) {
-  return evaluate(context, pool, ensemble, options, false, NULL, ALL_TARGETS, evaluation);
+  return evaluate(context, pool, ensemble, options, NULL, ALL_TARGETS, evaluation);
 }
 
 enum tutti_status tutti_evaluate_target(tutti_context *context, const struct tutti_pool *pool,
                                         const tutti_ensemble *ensemble, const struct tutti_evaluation_options *options,
                                         size_t target, tutti_evaluation **evaluation) {
-  return evaluate(context, pool, ensemble, options, false, NULL, (ptrdiff_t)target, evaluation);
+  return evaluate(context, pool, ensemble, options, NULL, (ptrdiff_t)target, evaluation);
 }
 
 enum tutti_status tutti_evaluate_calibrated(tutti_context *context, const struct tutti_calibrated *calibrated,
                                             const struct tutti_evaluation_options *options,
                                             tutti_evaluation **evaluation) {
-  return evaluate(context, &calibrated->pool, calibrated->ensemble, options, true, calibrated->intervals, ALL_TARGETS,
-                  evaluation);
+  return evaluate(context, &calibrated->pool, calibrated->ensemble, options, calibrated, ALL_TARGETS, evaluation);
 }
 
 enum tutti_status tutti_evaluate_calibrated_target(tutti_context *context, const struct tutti_calibrated *calibrated,
                                                    const struct tutti_evaluation_options *options, size_t target,
                                                    tutti_evaluation **evaluation) {
-  return evaluate(context, &calibrated->pool, calibrated->ensemble, options, true, calibrated->intervals,
-                  (ptrdiff_t)target, evaluation);
+  return evaluate(context, &calibrated->pool, calibrated->ensemble, options, calibrated, (ptrdiff_t)target, evaluation);
 }
 
 /* A vote is of labels, of which each member is certain: all the entropy of its shares is disagreement. */

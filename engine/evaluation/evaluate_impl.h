@@ -16,16 +16,15 @@ struct tutti_combiner {
   size_t members;
   uint64_t picks; /* that the weights count, or 0 */
   enum tutti_combination combination;
-  const float **predictions; /* [members] -> [rows][width], borrowed from the pool */
-  const float **epistemic;   /* [members] -> their own part (predictions.h), or NULL; likewise */
-  bool parts;                /* some member tells its own part */
-  bool calibrated;           /* members are no longer what was trained */
-  const double *intervals;   /* [TUTTI_LEVELS][rows][outputs][2] of a calibrator that gives intervals, or NULL */
-  double *weights;           /* [members], sum 1 */
-  double *means, *variances; /* [members] for the current row and output */
-  double *probabilities;     /* [outputs] of the current row: the weighted mean */
-  double *shares;            /* [outputs] of the current row: the weight that votes for each class */
-  double *row;               /* [outputs], a member's */
+  const float **predictions;                 /* [members] -> [rows][width], borrowed from the pool */
+  const float **epistemic;                   /* [members] -> their own part (predictions.h), or NULL; likewise */
+  bool parts;                                /* some member tells its own part */
+  const struct tutti_calibrated *calibrated; /* calibrate_impl.h; NULL: members are what was trained */
+  double *weights;                           /* [members], sum 1 */
+  double *means, *variances;                 /* [members] for the current row and output */
+  double *probabilities;                     /* [outputs] of the current row: the weighted mean */
+  double *shares;                            /* [outputs] of the current row: the weight that votes for each class */
+  double *row;                               /* [outputs], a member's */
 };
 
 /* Find the members. Call release even after a failure. */

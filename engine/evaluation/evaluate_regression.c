@@ -7,16 +7,13 @@
 #include "core/score/metrics_impl.h"
 #include "bands_impl.h"
 
-/* Levels 0.05, 0.10, ..., 0.95 at which observed and expected frequencies are compared. */
-enum { LEVELS = 19 };
-
 /* One output: sums over its rows, which finish_output turns into means. */
 struct output {
   double nll_moments, square, absolute, crps, crps_moments;
   struct tutti_bands bounds;
   double aleatoric, epistemic, between, within;   /* variances */
   double inside;                                  /* rows inside the central interval */
-  double below[LEVELS];                           /* rows whose value is below that quantile */
+  double below[TUTTI_QUANTILES];                  /* rows whose value is below that quantile */
   double target_mean, target_square;              /* of the targets: running mean, squares about it */
   double within_level[TUTTI_LEVELS];              /* rows inside the interval of that level */
   double score, interval_width;                   /* of the interval of the options' level */
@@ -46,21 +43,32 @@ static void add_row(struct output *sums, const struct tutti_mixture *mixture, co
   sums->within += within;
   sums->between += moments->epistemic - within;
   sums->inside += isnan(z) ? (double)NAN : fabs(z) <= half;
-  double cdf = tutti_normal_cdf(z);
-  for (int i = 0; i < LEVELS; i++)
-    sums->below[i] += isnan(z) ? (double)NAN : cdf <= (i + 1) / (LEVELS + 1.0);
+}
+
+/* Add the quantiles that a row's value is below: those of the calibrator if it gives some, else those of the
+   moments. */
+static void add_quantiles(struct output *sums, const struct tutti_combiner *combiner,
+                          const struct tutti_moments *moments, size_t cell, double value) {
+  const double *quantiles = combiner->calibrated ? combiner->calibrated->quantiles : NULL;
+  const double z = (value - moments->mean) / sqrt(moments->variance), cdf = tutti_normal_cdf(z);
+  for (size_t i = 0; i < TUTTI_QUANTILES; i++) {
+    const double quantile = quantiles ? quantiles[cell * TUTTI_QUANTILES + i] : tutti_quantile_at(i);
+    const double place = quantiles ? value : cdf;
+    sums->below[i] += isnan(place) || isnan(quantile) ? (double)NAN : place <= quantile;
+  }
 }
 
 /* Add a row's intervals: those of the calibrator if it gives some, else those of the mixture. */
 static void add_intervals(struct output *sums, const struct tutti_combiner *combiner,
                           const struct tutti_evaluation_options *options, const struct tutti_mixture *mixture,
                           size_t cell, double value) {
+  const double *intervals = combiner->calibrated ? combiner->calibrated->intervals : NULL;
   size_t cells = combiner->pool->rows * combiner->pool->outputs;
   for (size_t l = 0; l < TUTTI_LEVELS; l++) {
     double level = tutti_level_at(options, l), ends[2];
     for (size_t end = 0; end < 2; end++)
-      ends[end] = combiner->intervals ? combiner->intervals[2 * (l * cells + cell) + end]
-                                      : tutti_mixture_quantile(mixture, end ? 0.5 + level / 2 : 0.5 - level / 2);
+      ends[end] = intervals ? intervals[2 * (l * cells + cell) + end]
+                            : tutti_mixture_quantile(mixture, end ? 0.5 + level / 2 : 0.5 - level / 2);
     sums->within_level[l] += isnan(ends[0]) ? (double)NAN : ends[0] <= value && value <= ends[1];
     if (l < TUTTI_FIXED_LEVELS)
       continue;
@@ -104,9 +112,9 @@ static void add_joint(struct joint *joint, const struct tutti_combiner *combiner
 
 static double quantile_error(const struct output *sums, double rows) {
   double sum = 0;
-  for (int i = 0; i < LEVELS; i++)
-    sum += fabs(sums->below[i] / rows - (i + 1) / (LEVELS + 1.0));
-  return sum / LEVELS;
+  for (size_t i = 0; i < TUTTI_QUANTILES; i++)
+    sum += fabs(sums->below[i] / rows - tutti_quantile_at(i));
+  return sum / TUTTI_QUANTILES;
 }
 
 static void finish_output(struct output *sums, double rows, double half) {
@@ -200,7 +208,8 @@ static const struct metric_entry regression_metrics[] = {
            OUTPUT(inside)),
     METRIC("width", "target", LOWER, "mean width of the intervals of `coverage`", mean_of_outputs, OUTPUT(width)),
     METRIC("calibration-error", "fraction", LOWER,
-           "mean over q = 0.05, 0.10, ..., 0.95 of abs(share of rows with Phi((y - mean)/total) <= q, minus q)",
+           "mean over q = 0.05, 0.10, ..., 0.95 of abs(share of rows with Phi((y - mean)/total) <= q, minus q), "
+           "or of those below the quantile that a calibrator of intervals gives",
            mean_of_outputs, OUTPUT(calibration)),
     METRIC(
         "coverage-50", "fraction", NEITHER,
@@ -246,14 +255,14 @@ const struct metric_table metrics_of_regression = METRIC_TABLE(regression_metric
 static enum tutti_status add_reliability(tutti_context *context, const struct regressed *of,
                                          tutti_evaluation *evaluation) {
   static const char *const columns[] = {"level", "below"};
-  double values[LEVELS][2], cells = (double)(of->combiner->pool->rows * of->combiner->targets);
-  for (int i = 0; i < LEVELS; i++) {
-    values[i][0] = (i + 1) / (LEVELS + 1.0);
+  double values[TUTTI_QUANTILES][2], cells = (double)(of->combiner->pool->rows * of->combiner->targets);
+  for (size_t i = 0; i < TUTTI_QUANTILES; i++) {
+    values[i][0] = tutti_quantile_at(i);
     values[i][1] = 0;
     for (size_t o = 0; o < of->combiner->targets; o++)
       values[i][1] += of->outputs[o].below[i] / cells;
   }
-  return tutti_evaluation_add_table(context, evaluation, "reliability", LEVELS, 2, columns, &values[0][0]);
+  return tutti_evaluation_add_table(context, evaluation, "reliability", TUTTI_QUANTILES, 2, columns, &values[0][0]);
 }
 
 enum tutti_status tutti_evaluate_regression(tutti_context *context, struct tutti_combiner *combiner,
@@ -281,6 +290,7 @@ enum tutti_status tutti_evaluate_regression(tutti_context *context, struct tutti
           tutti_combiner_moments(combiner, &mixture, n, output, (enum tutti_epistemic)options->epistemic, &within);
       add_target(&of.outputs[o], n, value);
       add_row(&of.outputs[o], &mixture, &moments, within, half, value);
+      add_quantiles(&of.outputs[o], combiner, &moments, cell, value);
       add_intervals(&of.outputs[o], combiner, options, &mixture, cell, value);
       of.outputs[o].ranked[n] = (struct tutti_ranked){moments.variance, fabs(value - moments.mean)};
     }

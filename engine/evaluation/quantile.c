@@ -10,6 +10,8 @@ double tutti_level_at(const struct tutti_evaluation_options *options, size_t ind
   return index < TUTTI_FIXED_LEVELS ? levels[index] : options->level;
 }
 
+double tutti_quantile_at(size_t index) { return (double)(index + 1) / (TUTTI_QUANTILES + 1); }
+
 /* The distribution function at x, and the density there. */
 static double distribution_of(const struct tutti_mixture *mixture, double x, double *density) {
   static const double inverse_root_two_pi = 0.39894228040143267794;

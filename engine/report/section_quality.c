@@ -4,6 +4,7 @@
 
 #include "engine/data/split_names.h"
 #include "engine/draw/thin.h"
+#include "engine/evaluation/calibrate_impl.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -147,9 +148,6 @@ static enum tutti_status draw_metrics(const struct report_facts *facts, struct r
 
 /* --- reliability -------------------------------------------------------------------------------------------------- */
 
-enum { QUANTILES = 19 };
-static double quantile_level(size_t index) { return (double)(index + 1) / (QUANTILES + 1); }
-
 static double below_quantile(const json_t *part, bool calibrated, size_t index) {
   const json_t *rows =
       json_object_get(json_object_get(part, calibrated ? "calibrated_tables" : "tables"), "reliability");
@@ -163,8 +161,8 @@ static const struct report_levels quantiles = {.level_name = "level",
                                                .y = "share of rows below it",
                                                .diagonal = "as it should be",
                                                .ranges = "set xrange [0:1]\nset yrange [0:1]",
-                                               .count = QUANTILES,
-                                               .level = quantile_level,
+                                               .count = TUTTI_QUANTILES,
+                                               .level = tutti_quantile_at,
                                                .share = below_quantile};
 
 /* Add a table of the evaluation, with the standard error that a point on the diagonal has; false if the split has it

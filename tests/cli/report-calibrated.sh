@@ -46,4 +46,33 @@ tutti predict values table.csv --out values.csv
 expect_code 0
 expect_same values values.csv doubts aleatoric=aleatoric epistemic=epistemic
 expect_same values values.csv observed predicted=mean lower=lower upper=upper
+
+# Quantiles of a calibrator of intervals are those that it gives, and not those of the moments, which it leaves as they are.
+tutti run values.ini --out intervals --quiet --set calibrator.plugin=conformal --set evaluation.folds=0
+expect_code 0
+tutti report intervals --to intervals.html
+expect_code 0
+expect_page intervals.html
+levels=$(column intervals.html.csv/intervals-reliability.csv level | paste -sd,)
+tutti predict intervals table.csv --quantiles "$levels" --out intervals.csv
+expect_code 0
+what="quantiles of a calibrator"
+checks=$((checks + 1))
+python3 - intervals.html.csv/intervals- intervals.csv table.csv <<'PY' >out 2>err || complain "expected the share of rows below the quantiles of tutti predict"
+import csv, sys
+rows = lambda path: list(csv.DictReader(open(path, newline="")))
+levels, metrics = rows(sys.argv[1] + "reliability.csv"), rows(sys.argv[1] + "metrics.csv")
+tested = {row["row"] for row in rows(sys.argv[1] + "doubts.csv")}
+predicted = {row["row"]: row for row in rows(sys.argv[2])}
+table = rows(sys.argv[3])
+error = 0
+for level in levels:
+    name = "q%g" % float(level["level"])
+    below = sum(float(table[int(row)]["y"]) <= float(predicted[row][name]) for row in tested) / len(tested)
+    assert abs(below - float(level["below, calibrated"])) < 1e-9, (level, below)
+    error += abs(below - float(level["level"])) / len(levels)
+assert any(level["below"] != level["below, calibrated"] for level in levels)
+said = next(row for row in metrics if row["metric"] == "calibration-error")
+assert abs(float(said["test, calibrated"]) - error) < 1e-9, (said, error)
+PY
 finish
