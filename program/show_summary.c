@@ -55,7 +55,10 @@ void show_best(const json_t *best, const char *loss, FILE *out) {
 /* "calibrator  temperature, on 120 calibration rows: nll 0.43 without it, 0.40 with it (5 folds)" */
 static void show_calibration(const json_t *calibration, FILE *out) {
   const char *refused = json_string_value(json_object_get(calibration, "refused")), *key;
-  const char *note = json_string_value(json_object_get(calibration, "note"));
+  const char *const notes[] = {
+      json_string_value(json_object_get(calibration, "note")),
+      json_string_value(json_object_get(json_object_get(calibration, "endless"), "note")),
+  };
   char before[32], after[32];
   json_t *value;
   if (!json_is_object(calibration))
@@ -74,8 +77,9 @@ static void show_calibration(const json_t *calibration, FILE *out) {
     if (json_is_number(value))
       (void)fprintf(out, "\n            %s %s", key, show_number(json_number_value(value), before));
   }
-  if (note)
-    (void)fprintf(out, "\n            %s", note);
+  for (size_t i = 0; i < sizeof notes / sizeof *notes; i++)
+    if (notes[i])
+      (void)fprintf(out, "\n            %s", notes[i]);
   (void)fprintf(out, "\n");
 }
 

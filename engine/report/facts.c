@@ -206,6 +206,11 @@ double tutti_report_loss(const struct report_facts *facts, uint64_t trial, const
   return tutti_report_number(losses, loss);
 }
 
+const char *tutti_report_endless(const struct report_facts *facts, double level) {
+  const json_t *endless = json_object_get(json_object_get(facts->ensemble, "calibration"), "endless");
+  return tutti_report_number(endless, "level") <= level ? json_string_value(json_object_get(endless, "note")) : NULL;
+}
+
 bool tutti_report_is_member(const struct report_facts *facts, uint64_t trial) {
   for (size_t i = 0; i < facts->members; i++)
     if (facts->trials[i] == trial)

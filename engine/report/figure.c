@@ -37,17 +37,19 @@ enum tutti_status tutti_figure_graph(struct report_figure *figure, const char *c
   return tutti_strdup(figure->context, caption, &graph->caption);
 }
 
-static enum tutti_status set_text(tutti_context *context, char **to, const char *format, va_list values) {
-  char text[1024];
+/* Behind what is there. */
+static enum tutti_status add_text(tutti_context *context, char **to, const char *format, va_list values) {
+  char text[1024], *before = *to;
   (void)vsnprintf(text, sizeof text, format, values);
-  tutti_free(*to);
-  return tutti_strdup(context, text, to);
+  enum tutti_status status = tutti_format(context, to, "%s%s%s", before ? before : "", before ? " " : "", text);
+  tutti_free(before);
+  return status;
 }
 
 enum tutti_status tutti_figure_missing(struct report_figure *figure, const char *format, ...) {
   va_list values;
   va_start(values, format);
-  enum tutti_status status = set_text(figure->context, &figure->missing, format, values);
+  enum tutti_status status = add_text(figure->context, &figure->missing, format, values);
   va_end(values);
   return status;
 }
@@ -60,9 +62,15 @@ enum tutti_status tutti_figure_skip(struct report_figure *figure) {
 enum tutti_status tutti_figure_note(struct report_figure *figure, const char *format, ...) {
   va_list values;
   va_start(values, format);
-  enum tutti_status status = set_text(figure->context, &figure->note, format, values);
+  enum tutti_status status = add_text(figure->context, &figure->note, format, values);
   va_end(values);
   return status;
+}
+
+enum tutti_status tutti_report_note_endless(const struct report_facts *facts, struct report_figure *figure,
+                                            double level) {
+  const char *endless = tutti_report_endless(facts, level);
+  return endless ? tutti_figure_note(figure, "Of the calibrator: %s.", endless) : TUTTI_OK;
 }
 
 void tutti_figure_end(struct report_figure *figure) {

@@ -67,6 +67,8 @@ double tutti_report_shown_most(const struct report_facts *facts);
 /* What the costs of its models are, as a member of their reports: measured microseconds if there are any, or flops, or
    parameters; NULL: nothing of that is known. */
 const char *tutti_report_cost(const struct report_facts *facts);
+/* Why intervals of such a level have no end, as the calibrator's fit says; NULL: they have. */
+const char *tutti_report_endless(const struct report_facts *facts, double level);
 bool tutti_report_is_member(const struct report_facts *facts, uint64_t trial);
 
 /* --- figures ------------------------------------------------------------------------------------------------------ */
@@ -88,7 +90,7 @@ struct report_figure {
   size_t table_count, plot_count, graph_count;
   char *missing; /* why there is nothing to see; NULL: there is */
   bool skipped;  /* it says nothing about runs of this kind */
-  char *note;    /* what is to be said of this run; NULL: nothing */
+  char *note;    /* what is said of this run; NULL: nothing */
 };
 
 /* A kind of figure. */
@@ -119,7 +121,11 @@ TUTTI_NODISCARD enum tutti_status tutti_figure_graph(struct report_figure *figur
 enum tutti_status tutti_figure_missing(struct report_figure *figure, const char *format, ...) TUTTI_PRINTF(2, 3);
 /* Leave it out: it says nothing about runs of this kind. */
 enum tutti_status tutti_figure_skip(struct report_figure *figure);
+/* Say it of this run, behind what was said of it. */
 enum tutti_status tutti_figure_note(struct report_figure *figure, const char *format, ...) TUTTI_PRINTF(2, 3);
+/* Say why intervals of such a level have no end, if they have none. */
+enum tutti_status tutti_report_note_endless(const struct report_facts *facts, struct report_figure *figure,
+                                            double level);
 void tutti_figure_end(struct report_figure *figure);
 /* Draw all plots and graphs. *lacking: the programs that are not there, or NULL. */
 TUTTI_NODISCARD enum tutti_status tutti_figures_draw(tutti_context *context, size_t count,

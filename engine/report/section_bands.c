@@ -94,13 +94,16 @@ static enum tutti_status draw_ensemble(const struct report_facts *facts, struct 
     tutti_plot_text(plot, "xlabel", name);
     tutti_plot_text(plot, "ylabel", tutti_view_output(facts->view, 0));
     (void)snprintf(key, sizeof key, "interval of %g %%", 100 * facts->rows.level);
-    tutti_plot_series(plot, 0, "1:5:6", "filledcurves fs solid 0.15", 0, key);
+    if (!tutti_report_endless(facts, facts->rows.level))
+      tutti_plot_series(plot, 0, "1:5:6", "filledcurves fs solid 0.15", 0, key);
     tutti_plot_series(plot, 0, "1:($2-2*$4):($2+2*$4)", "filledcurves fs solid 0.35", 1, "+- 2 epistemic deviations");
     tutti_plot_series(plot, 0, "1:2", "lines lw 2", 0, "mean");
     status = tutti_figure_note(figure,
                                "Over the mean of the training inputs, and %g of their deviations to each side; the "
                                "run does not keep the inputs themselves.",
                                reach);
+    if (status == TUTTI_OK)
+      status = tutti_report_note_endless(facts, figure, facts->rows.level);
   }
   tutti_free(name);
   tutti_forecast_release(&forecast);

@@ -229,7 +229,10 @@ static const struct report_levels intervals = {.level_name = "promised",
                                                .share = inside_interval};
 
 static enum tutti_status draw_coverage(const struct report_facts *facts, struct report_figure *figure) {
-  return facts->classes ? tutti_figure_skip(figure) : tutti_report_draw_levels(facts, figure, &intervals);
+  if (facts->classes)
+    return tutti_figure_skip(figure);
+  TUTTI_TRY(facts->context, tutti_report_draw_levels(facts, figure, &intervals));
+  return tutti_report_note_endless(facts, figure, coverage_level(intervals.count - 1));
 }
 
 /* --- risk over coverage ------------------------------------------------------------------------------------------- */

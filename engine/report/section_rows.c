@@ -48,7 +48,7 @@ static enum tutti_status draw_observed(const struct report_facts *facts, struct 
     return tutti_figure_skip(figure);
   if (!rows->split || !rows->values)
     return tutti_figure_missing(figure, no_rows);
-  bool intervals = !isnan(said_of(rows)->intervals[0]);
+  bool endless = tutti_report_endless(facts, rows->level), intervals = !isnan(said_of(rows)->intervals[0]) && !endless;
   (void)snprintf(key, sizeof key, "interval of %g %%", 100 * rows->level);
   for (size_t o = 0; o < rows->outputs && o < MOST_OUTPUTS; o++) {
     struct tutti_table *table =
@@ -65,9 +65,10 @@ static enum tutti_status draw_observed(const struct report_facts *facts, struct 
     if (intervals)
       tutti_plot_series(plot, o, "(($2<$4||$2>$5)?$2:NaN):3", "points pt 6 ps 0.5", 1, "outside");
   }
-  return intervals || rows->rows > TUTTI_THIN_POINTS
-             ? note_thin(facts, figure)
-             : tutti_figure_note(figure, "The members give no variance, so there are no intervals.");
+  TUTTI_TRY(facts->context, note_thin(facts, figure));
+  if (!intervals && !endless)
+    return tutti_figure_note(figure, "The members give no variance, so there are no intervals.");
+  return tutti_report_note_endless(facts, figure, rows->level);
 }
 
 /* --- confusion ---------------------------------------------------------------------------------------------------- */

@@ -198,6 +198,8 @@ static void say_intervals(const struct report_facts *facts, const json_t *split,
   if (facts->classes)
     tutti_text_add(out, "What the ensemble said of its own certainty was off by <b>%.3g</b> on average (ECE). ",
                    covered);
+  else if (tutti_report_endless(facts, 0.95))
+    tutti_text_add(out, "The ensemble's intervals of 95 %% have <b>no end</b>. ");
   else
     tutti_text_add(out, "The ensemble's intervals of 95 %% held <b>%.4g %%</b> of the %s. ", 100 * covered,
                    facts->experiment->task.outputs > 1 ? "numbers" : "rows");
@@ -214,9 +216,10 @@ static void say_calibrator(const struct report_facts *facts, struct tutti_text *
   tutti_text_add(out, " was %s on %lld %s of the split ", *refused ? "tried" : "fitted", rows,
                  tutti_plural((size_t)rows, "row", "rows"));
   tutti_xml_add(out, text_at(calibration, "split"));
-  if (*refused) {
-    tutti_text_add(out, " and not taken: ");
-    tutti_xml_add(out, refused);
+  const char *endless = tutti_report_endless(facts, 1);
+  if (*refused || endless) {
+    tutti_text_add(out, *refused ? " and not taken: " : ": ");
+    tutti_xml_add(out, *refused ? refused : endless);
   }
   tutti_text_add(out, ". ");
 }

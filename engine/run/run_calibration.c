@@ -7,6 +7,7 @@
 #include "engine/evaluation/calibrate_impl.h"
 #include "engine/data/split_names.h"
 
+#include <math.h>
 #include <string.h>
 
 static const char own[] = TUTTI_SPLIT_CALIBRATION, key[] = "calibration";
@@ -46,11 +47,38 @@ out:
   return status;
 }
 
+/* The least level that is evaluated at which an interval of the rows has no end; infinite: all of them end. */
+static enum tutti_status find_endless(tutti_context *context, tutti_calibrator *calibrator,
+                                      const struct tutti_evaluation_options *options,
+                                      const struct tutti_combined *combined, double *least) {
+  size_t cells = combined->rows * combined->outputs;
+  double *ends;
+  *least = INFINITY;
+  if (!calibrator || !(tutti_calibrator_gives(calibrator) & TUTTI_GIVES_INTERVALS))
+    return TUTTI_OK;
+  TUTTI_TRY(context, tutti_alloc(context, cells, 2 * sizeof *ends, &ends));
+  enum tutti_status status = TUTTI_OK;
+  for (size_t l = 0; l < TUTTI_LEVELS && status == TUTTI_OK; l++) {
+    const double level = tutti_level_at(options, l);
+    status = tutti_calibrator_intervals(context, calibrator, combined, level, ends);
+    for (size_t i = 0; i < 2 * cells && status == TUTTI_OK; i++)
+      *least = isinf(ends[i]) ? fmin(*least, level) : *least;
+  }
+  tutti_free(ends);
+  return status;
+}
+
+/* What a fit says: how it was judged, and from which level on its intervals have no end. */
+struct outcome {
+  struct tutti_verdict verdict;
+  double endless;
+};
+
 /* Fit on the pool of some rows; what cannot be fitted is refused in the verdict. */
 static enum tutti_status fit(tutti_context *context, const struct tutti_choice *choice,
                              const struct tutti_evaluation_options *options, const struct tutti_pool *pool,
                              const tutti_ensemble *ensemble, bool own_rows, struct tutti_run_calibration *calibration,
-                             struct tutti_verdict *verdict) {
+                             struct outcome *outcome) {
   enum tutti_status status;
   struct tutti_combined combined = {.values = NULL};
   struct tutti_targets targets = {.size = sizeof targets};
@@ -59,8 +87,8 @@ static enum tutti_status fit(tutti_context *context, const struct tutti_choice *
   tutti_pool_targets(pool, &targets);
   status = tutti_combine(context, pool, ensemble, options, &combined);
   if (status == TUTTI_ERROR_USAGE) {
-    *verdict = (struct tutti_verdict){.measure = NULL};
-    (void)snprintf(verdict->refused, sizeof verdict->refused, "%s", tutti_error_message(context));
+    *outcome = (struct outcome){.endless = INFINITY};
+    (void)snprintf(outcome->verdict.refused, sizeof outcome->verdict.refused, "%s", tutti_error_message(context));
     tutti_error_clear(context);
     return TUTTI_OK;
   }
@@ -77,7 +105,8 @@ static enum tutti_status fit(tutti_context *context, const struct tutti_choice *
                                                 .plain = plain,
                                                 .parts = mixtures.parts,
                                                 .own_rows = own_rows};
-  TUTTI_TRY_OUT(context, tutti_calibrate(context, &calibrating, &calibration->calibrator, verdict));
+  TUTTI_TRY_OUT(context, tutti_calibrate(context, &calibrating, &calibration->calibrator, &outcome->verdict));
+  TUTTI_TRY_OUT(context, find_endless(context, calibration->calibrator, options, &combined, &outcome->endless));
 out:
   tutti_free((double *)(uintptr_t)combined.values);
   tutti_mixtures_release(&mixtures);
@@ -106,10 +135,28 @@ static json_t *parts_of(const tutti_host *host) {
   return parts;
 }
 
+/* Few rows to fit to cannot say how far the ends of a high level are. */
+static enum tutti_status tell_endless(tutti_context *context, const char *name, size_t rows, double endless,
+                                      json_t *said) {
+  char *note;
+  if (isinf(endless))
+    return TUTTI_OK;
+  TUTTI_TRY(context,
+            tutti_format(context, &note,
+                         "at the level %.15g and above, intervals have no end: %zu %s to fit to %s too few to "
+                         "say more; ask for a lower level, or give it more rows (data.calibration, data.folds)",
+                         endless, rows, tutti_plural(rows, "row", "rows"), tutti_plural(rows, "is", "are")));
+  (void)json_object_set_new(said, "endless", json_pack("{s:f, s:s}", "level", endless, "note", note));
+  tutti_log(context, TUTTI_LOG_WARNING, "calibrator %s: %s", name, note);
+  tutti_free(note);
+  return TUTTI_OK;
+}
+
 /* What is said of it in ensemble.json. */
 static enum tutti_status describe(tutti_context *context, const tutti_host *host, const char *name, const char *split,
-                                  size_t rows, int64_t folds, const struct tutti_verdict *verdict,
+                                  size_t rows, int64_t folds, const struct outcome *outcome,
                                   struct tutti_run_calibration *calibration) {
+  const struct tutti_verdict *verdict = &outcome->verdict;
   char *text;
   json_t *said = json_pack("{s:s, s:s, s:I}", "calibrator", name, "split", split, "rows", (json_int_t)rows);
   json_t *parts = parts_of(host);
@@ -129,6 +176,7 @@ static enum tutti_status describe(tutti_context *context, const tutti_host *host
     (void)json_object_set_new(said, "note", json_string(note_of_validation));
     tutti_log(context, TUTTI_LOG_WARNING, "calibrator %s: %s", name, note_of_validation);
   }
+  TUTTI_TRY(context, tell_endless(context, name, rows, outcome->endless, said));
   TUTTI_TRY(context, tutti_calibrator_print(context, calibration->calibrator, &text));
   json_t *fitted = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
   tutti_free(text);
@@ -149,7 +197,7 @@ enum tutti_status tutti_run_calibrate(tutti_context *context, const struct tutti
   const char *name = tutti_host_plugin(choice->host, "calibrator"),
              *split = rows_of(dataset, own) ? own : TUTTI_SPLIT_VALIDATION;
   struct tutti_pool pool = {.size = sizeof pool};
-  struct tutti_verdict verdict;
+  struct outcome outcome;
   uint64_t *trials = NULL;
   *calibration = (struct tutti_run_calibration){.said = NULL};
   if (!name || strcmp(name, "none") == 0)
@@ -158,9 +206,9 @@ enum tutti_status tutti_run_calibrate(tutti_context *context, const struct tutti
   TUTTI_TRY_OUT(context,
                 tutti_run_pool_open(choice->source, context, split, tutti_ensemble_size(ensemble), trials, &pool));
   TUTTI_TRY_OUT(context,
-                fit(context, choice, options, &pool, ensemble, strcmp(split, own) == 0, calibration, &verdict));
+                fit(context, choice, options, &pool, ensemble, strcmp(split, own) == 0, calibration, &outcome));
   TUTTI_TRY_OUT(context,
-                describe(context, choice->host, name, split, pool.rows, options->folds, &verdict, calibration));
+                describe(context, choice->host, name, split, pool.rows, options->folds, &outcome, calibration));
 out:
   tutti_run_pool_release(choice->source, &pool);
   tutti_free(trials);

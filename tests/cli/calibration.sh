@@ -64,6 +64,7 @@ cp -r runs/values copy
 mv copy values-copy
 rm -rf values.csv.gone
 mv values.csv values.csv.gone
+expect_not_in values-copy/ensemble.json endless
 tutti evaluate values-copy --json
 expect_code 0
 expect_json test 1 split
@@ -78,6 +79,17 @@ tutti run values.ini --quiet --set calibrator.plugin=conformal --set data.calibr
 expect_code 0
 checks=$((checks + 1))
 [ "$("$json_value" few/ensemble.json calibration rows)" = 12 ] || complain "expected 12 rows to fit to"
+endless="at the level 0.95 and above, intervals have no end: 12 rows to fit to are too few to say more"
+expect_err "calibrator conformal: $endless"
+expect_in few/ensemble.json "$endless"
+tutti status few
+expect_code 0
+expect_out "$endless"
+tutti report few --to few.html
+expect_code 0
+expect_in few.html "The calibrator <b>conformal</b> was fitted on 12 rows of the split calibration: $endless" "have <b>no end</b>" \
+  "Of the calibrator: $endless"
+expect_not_in few.html ">outside<" ">inside<" ">interval of 95 %<"
 tutti predict few new.csv
 expect_code 0
 expect_err "3 of 3 intervals at the level 0.95 have no end: the calibrator was fitted to 12 rows" "a lower level"
