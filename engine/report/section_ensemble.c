@@ -174,86 +174,106 @@ static double cost_of(const struct report_facts *facts, const char *name, uint64
   return cost > 0 ? cost : (double)NAN;
 }
 
-/* Ensembles that cost less, each by the selector of the recipe. */
-static void put_cheaper(const struct report_facts *facts, struct tutti_table *table) {
-  const json_t *point;
-  size_t index;
-  json_array_foreach(facts->costs, index, point) {
-    const double row[] = {
-        (double)NAN, tutti_report_number(point, "cost"),
-        tutti_report_metric(metrics_of(point, TUTTI_SPLIT_VALIDATION), tutti_loss_names()[facts->experiment->loss]),
-        json_is_true(json_object_get(point, "front")), 3};
-    tutti_table_put_all(table, 5, row);
-  }
-}
+/* A model or an ensemble, with what it costs and its loss on the validation rows. */
+struct priced {
+  double trial; /* NaN: an ensemble */
+  double cost, loss;
+  enum { A_TRIAL, A_MEMBER, THE_ENSEMBLE, CHEAPER } kind;
+};
 
-/* All members, at their validation loss together. */
-static void put_ensemble(const struct report_facts *facts, const char *cost, struct tutti_table *table) {
-  const json_t *split = tutti_report_split(facts, TUTTI_SPLIT_VALIDATION);
-  double sum = 0;
-  for (size_t i = 0; i < facts->members; i++)
-    sum += cost_of(facts, cost, facts->trials[i]);
-  const double row[] = {
-      (double)NAN, sum,
-      tutti_report_metric(json_object_get(split, "metrics"), tutti_loss_names()[facts->experiment->loss]), 0, 2};
-  if (facts->members > 0)
-    tutti_table_put_all(table, 5, row);
-}
-
-static void put_costs(const struct report_facts *facts, const char *cost, double *costs, double *losses, bool *front,
-                      struct tutti_table *table) {
+/* All trials, the ensemble of all members together, and those that cost less, each by the selector of the recipe. Room
+   for all of them is in priced; returns how many have a cost and a loss. */
+static size_t find_priced(const struct report_facts *facts, const char *cost, struct priced *priced) {
+  const char *loss = tutti_loss_names()[facts->experiment->loss];
+  const json_t *split = tutti_report_split(facts, TUTTI_SPLIT_VALIDATION), *point;
+  size_t index, all = 0, count = 0;
+  struct priced ensemble = {(double)NAN, 0, tutti_report_metric(json_object_get(split, "metrics"), loss), THE_ENSEMBLE};
   for (uint64_t i = 0; i < facts->history->asked; i++) {
     const struct tutti_record *record = &facts->history->records[i];
-    costs[i] = record->done ? cost_of(facts, cost, i) : (double)NAN;
-    losses[i] = record->done && record->state == TUTTI_STATE_FINISHED ? record->loss : (double)NAN;
+    if (record->done && record->state == TUTTI_STATE_FINISHED)
+      priced[all++] = (struct priced){(double)i, cost_of(facts, cost, i), record->loss,
+                                      tutti_report_is_member(facts, i) ? A_MEMBER : A_TRIAL};
   }
-  tutti_report_front(facts->history->asked, costs, losses, front);
-  for (uint64_t i = 0; i < facts->history->asked; i++) {
-    const double row[] = {(double)i, costs[i], losses[i], front[i], tutti_report_is_member(facts, i)};
-    if (!isnan(costs[i]) && !isnan(losses[i]))
-      tutti_table_put_all(table, 5, row);
+  for (size_t i = 0; i < facts->members; i++)
+    ensemble.cost += cost_of(facts, cost, facts->trials[i]);
+  if (facts->members > 0)
+    priced[all++] = ensemble;
+  json_array_foreach(facts->costs, index, point) priced[all++] =
+      (struct priced){(double)NAN, tutti_report_number(point, "cost"),
+                      tutti_report_metric(metrics_of(point, TUTTI_SPLIT_VALIDATION), loss), CHEAPER};
+  for (size_t i = 0; i < all; i++)
+    if (!isnan(priced[i].cost) && !isnan(priced[i].loss))
+      priced[count++] = priced[i];
+  return count;
+}
+
+/* Which of them no other beats is seen over all kinds together. */
+static enum tutti_status put_priced(const struct report_facts *facts, size_t count, const struct priced *priced,
+                                    struct tutti_table *table) {
+  static const char *const kinds[] = {"model", "member", "the ensemble", "cheaper ensemble"};
+  tutti_context *context = facts->context;
+  enum tutti_status status = TUTTI_OK;
+  double *costs = NULL;
+  bool *front = NULL;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, 2 * sizeof *costs, &costs));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *front, &front));
+  for (size_t i = 0; i < count; i++) {
+    costs[i] = priced[i].cost;
+    costs[count + i] = priced[i].loss;
   }
+  tutti_report_front(count, costs, costs + count, front);
+  for (size_t i = 0; i < count; i++) {
+    const double row[] = {priced[i].trial, priced[i].cost, priced[i].loss, front[i], priced[i].kind};
+    tutti_table_put_all(table, sizeof row / sizeof *row, row);
+    tutti_table_put_text(table, kinds[priced[i].kind]);
+  }
+out:
+  tutti_free(costs);
+  tutti_free(front);
+  return status;
+}
+
+/* Rings around the front come last, where nothing covers them. */
+static void plot_priced(const struct report_facts *facts, const char *label, struct tutti_plot *plot) {
+  if (isfinite(tutti_report_shown_most(facts)))
+    tutti_plot_set(plot, "set yrange [*:%.9g]", tutti_report_shown_most(facts));
+  tutti_plot_text(plot, "xlabel", label);
+  tutti_plot_text(plot, "ylabel", tutti_loss_names()[facts->experiment->loss]);
+  tutti_plot_series(plot, 0, "($5<2?$2:NaN):3", "points pt 6 ps 0.4", TUTTI_INK_FAINT, "a trial");
+  if (facts->members > 0) {
+    tutti_plot_series(plot, 0, "($5==1?$2:NaN):3", "points pt 7 ps 0.6", 1, "a member");
+    tutti_plot_series(plot, 0, "($5==2?$2:NaN):3", "points pt 1 ps 1.2 lw 2", 2, "the ensemble");
+    if (json_array_size(facts->costs) > 0)
+      tutti_plot_series(plot, 0, "($5==3?$2:NaN):3", "points pt 1 ps 0.9 lw 1.4", 3, "cheaper ensembles");
+  }
+  tutti_plot_series(plot, 0, "($4>0?$2:NaN):3", "points pt 6 ps 1.3 lw 1.4", 0, "not beaten in both");
 }
 
 static enum tutti_status draw_pareto(const struct report_facts *facts, struct report_figure *figure) {
   tutti_context *context = facts->context;
   enum tutti_status status;
   const char *cost = tutti_report_cost(facts), *label = cost ? cost : "seconds of training";
-  double *costs = NULL;
-  bool *front = NULL;
+  struct priced *priced = NULL;
   if (tutti_experiment_is_fit(facts->experiment))
     return tutti_figure_skip(figure);
-  TUTTI_TRY_OUT(context, tutti_alloc(context, facts->history->asked, 2 * sizeof *costs, &costs));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, facts->history->asked, sizeof *front, &front));
-  struct tutti_table *table = tutti_figure_table(figure, "trial", NULL);
-  tutti_table_columns(table, label, "validation loss", "in front", "member", NULL);
-  put_costs(facts, cost, costs, costs + facts->history->asked, front, table);
-  if (tutti_table_rows(table) == 0) {
+  TUTTI_TRY_OUT(context, tutti_alloc(context, facts->history->asked + 1 + json_array_size(facts->costs), sizeof *priced,
+                                     &priced));
+  size_t count = find_priced(facts, cost, priced);
+  if (count == 0) {
     status = tutti_figure_missing(figure, "No trial has finished yet.");
     goto out;
   }
-  put_ensemble(facts, cost, table);
-  put_cheaper(facts, table);
+  struct tutti_table *table = tutti_figure_table(figure, "trial", NULL);
+  tutti_table_columns(table, label, "validation loss", "in front", "kind", "what", NULL);
+  TUTTI_TRY_OUT(context, put_priced(facts, count, priced, table));
   struct tutti_plot *plot = tutti_figure_plot(figure, 640, 400);
   plot->ticks = TUTTI_TICKS_OWN;
   tutti_plot_set(plot, "set logscale x");
   if (cost)
     tutti_plot_set(plot, "set format x '%%.0s%%c'"); /* 10k, 1M */
-  if (isfinite(tutti_report_shown_most(facts)))
-    tutti_plot_set(plot, "set yrange [*:%.9g]", tutti_report_shown_most(facts));
-  tutti_plot_text(plot, "xlabel", label);
-  tutti_plot_text(plot, "ylabel", tutti_loss_names()[facts->experiment->loss]);
-  tutti_plot_series(plot, 0, "2:3", "points pt 6 ps 0.4", TUTTI_INK_FAINT, "a trial");
-  tutti_plot_series(plot, 0, "($4>0?$2:NaN):3", "points pt 6 ps 0.7", 0, "not beaten in both");
-  if (facts->members > 0) {
-    tutti_plot_series(plot, 0, "($5==1?$2:NaN):3", "points pt 7 ps 0.8", 1, "a member");
-    tutti_plot_series(plot, 0, "($5==2?$2:NaN):3", "points pt 1 ps 1.2 lw 2", 2, "the ensemble");
-    if (json_array_size(facts->costs) > 0)
-      tutti_plot_series(plot, 0, "($5==3?$2:NaN):3", "points pt 1 ps 0.9 lw 1.4", 3, "cheaper ensembles");
-  }
+  plot_priced(facts, label, plot);
 out:
-  tutti_free(costs);
-  tutti_free(front);
+  tutti_free(priced);
   return status;
 }
 
@@ -332,8 +352,8 @@ static const struct report_chart charts[] = {
      .title = "What accuracy costs",
      .text =
          "Each point is a model: how much it computes for one row, or how long that took if that was measured, and its "
-         "loss. Of those in front, none is beaten in "
-         "both; the ensemble costs what its members cost together, and others were chosen at half the cost, and half "
+         "loss. Those with a ring are beaten in both by no other, neither a model nor an ensemble; the ensemble costs "
+         "what its members cost together, and others were chosen at half the cost, and half "
          "of that, down to one model.",
      .draw = draw_pareto},
     {.name = "severity",

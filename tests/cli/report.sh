@@ -32,6 +32,20 @@ cp out evaluation.json
 expect_equal "metrics on test rows" \
   "$(of_json evaluation.json '[round(float(m["value"]), 12) for s in (j["evaluation"] if isinstance(j, dict) else j) if s["split"] == "test" for m in s["metrics"]]')" \
   "$(of_json <(column small.html.csv/small-metrics.csv test | sed 's/^/,/; 1s/^,/[/; $s/$/]/') '[round(float(v), 12) for v in j]')"
+what="the front of loss and cost"
+checks=$((checks + 1))
+python3 - small.html small.html.csv/small-pareto.csv <<'PY' >out 2>err || complain "expected one front of models and ensembles, drawn last"
+import csv, re, sys
+rows = list(csv.DictReader(open(sys.argv[2], newline="")))
+points = [(float(row["flops"]), float(row["validation loss"])) for row in rows]
+for row, point in zip(rows, points):
+    beaten = any(other != point and other[0] <= point[0] and other[1] <= point[1] for other in points)
+    assert (row["in front"] == "1") != beaten, row
+assert {"model", "member", "the ensemble", "cheaper ensemble"} == {row["what"] for row in rows}
+assert any("ensemble" in row["what"] and row["in front"] == "1" for row in rows)
+figure = re.search('<figure id="pareto".*?</svg>', open(sys.argv[1]).read(), re.S).group()
+assert figure.index(">a member<") < figure.index(">cheaper ensembles<") < figure.index(">not beaten in both<")
+PY
 expect_in small.html "Which choices mattered" "The networks of the members" "A map of the models"
 
 # Texts of a run, from its columns and classes to its folder, are texts on the page and in the pictures.
