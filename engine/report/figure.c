@@ -67,6 +67,10 @@ enum tutti_status tutti_figure_note(struct report_figure *figure, const char *fo
   return status;
 }
 
+enum tutti_status tutti_report_note_calibrated(const struct report_facts *facts, struct report_figure *figure) {
+  return facts->rows.after.predicted ? tutti_figure_note(figure, "This is the ensemble with its calibrator.") : TUTTI_OK;
+}
+
 enum tutti_status tutti_report_note_endless(const struct report_facts *facts, struct report_figure *figure,
                                             double level) {
   const char *endless = tutti_report_endless(facts, level);

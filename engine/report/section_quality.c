@@ -309,24 +309,33 @@ static enum tutti_status draw_risk(const struct report_facts *facts, struct repo
   tutti_plot_text(plot, "ylabel", facts->classes ? "error" : "mean absolute error");
   tutti_plot_series(plot, 0, "1:3", "lines lw 1.2 dt 2", 2, "if it knew its errors");
   tutti_plot_series(plot, 0, "1:2", "lines lw 2", 0, "surest rows first");
-  return status;
+  return status == TUTTI_OK ? tutti_report_note_calibrated(facts, figure) : status;
 }
 
 /* --- classes ------------------------------------------------------------------------------------------------------ */
 
+static void put_class(struct tutti_table *table, const json_t *row) {
+  tutti_table_put(table, tutti_report_number(row, "precision"));
+  tutti_table_put(table, tutti_report_number(row, "recall"));
+  tutti_table_put(table, tutti_report_number(row, "f1"));
+}
+
 static enum tutti_status draw_classes(const struct report_facts *facts, struct report_figure *figure) {
   const json_t *split = facts->rows.split ? tutti_report_split(facts, facts->rows.split) : NULL, *row;
-  const json_t *rows = json_object_get(json_object_get(split, "tables"), "classes");
+  const json_t *before = json_object_get(json_object_get(split, "tables"), "classes");
+  const json_t *after = json_object_get(json_object_get(split, "calibrated_tables"), "classes");
   size_t index;
   if (!facts->classes)
     return tutti_figure_skip(figure);
-  struct tutti_table *table = tutti_figure_table(figure, "class", "precision", "recall", "f1", "rows", NULL);
-  json_array_foreach(rows, index, row) {
+  struct tutti_table *table = tutti_figure_table(figure, "class", "rows", "precision", "recall", "f1", NULL);
+  if (after)
+    tutti_table_columns(table, "precision, calibrated", "recall, calibrated", "f1, calibrated", NULL);
+  json_array_foreach(before, index, row) {
     tutti_table_put_text(table, text_at(row, "class"));
-    tutti_table_put(table, tutti_report_number(row, "precision"));
-    tutti_table_put(table, tutti_report_number(row, "recall"));
-    tutti_table_put(table, tutti_report_number(row, "f1"));
     tutti_table_put(table, tutti_report_number(row, "support"));
+    put_class(table, row);
+    if (after)
+      put_class(table, json_array_get(after, index));
   }
   return TUTTI_OK;
 }

@@ -21,7 +21,9 @@ static double row_number(const struct report_rows *rows, size_t row) {
   return rows->source_rows ? rows->source_rows[row] : (double)row;
 }
 
-static enum tutti_status note_thin(const struct report_facts *facts, struct report_figure *figure) {
+/* Which rows are shown, and what of them. */
+static enum tutti_status note_rows(const struct report_facts *facts, struct report_figure *figure) {
+  TUTTI_TRY(facts->context, tutti_report_note_calibrated(facts, figure));
   return facts->rows.rows > TUTTI_THIN_POINTS
              ? tutti_figure_note(figure, "%d of %zu rows are shown, evenly taken; tutti predict gives all.",
                                  (int)TUTTI_THIN_POINTS, facts->rows.rows)
@@ -65,7 +67,7 @@ static enum tutti_status draw_observed(const struct report_facts *facts, struct 
     if (intervals)
       tutti_plot_series(plot, o, "(($2<$4||$2>$5)?$2:NaN):3", "points pt 6 ps 0.5", 1, "outside");
   }
-  TUTTI_TRY(facts->context, note_thin(facts, figure));
+  TUTTI_TRY(facts->context, note_rows(facts, figure));
   if (!intervals && !endless)
     return tutti_figure_note(figure, "The members give no variance, so there are no intervals.");
   return tutti_report_note_endless(facts, figure, rows->level);
@@ -112,6 +114,7 @@ static enum tutti_status draw_confusion(const struct report_facts *facts, struct
       tutti_plot_note(plot, numbers[1], numbers[0], number, "center front font ',10'");
   }
   tutti_free(counts);
+  TUTTI_TRY(facts->context, tutti_report_note_calibrated(facts, figure));
   if (!pictured)
     return tutti_figure_note(figure, "With %zu classes there is no picture; the table has the counts.", classes);
   tutti_plot_set(plot, "unset key\nunset grid\nset border 0\nset xrange [-0.5:%g]\nset yrange [%g:-0.5]",
@@ -182,7 +185,7 @@ static enum tutti_status draw_doubts(const struct report_facts *facts, struct re
       tutti_plot_series(plot, o, "2:3:4", "points pt 7 ps 0.5", TUTTI_INK_SCALE, NULL);
     }
   }
-  return note_thin(facts, figure);
+  return note_rows(facts, figure);
 }
 
 static const struct report_chart charts[] = {

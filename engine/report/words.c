@@ -132,15 +132,17 @@ static void say_errors(const json_t *targets, struct tutti_text *out) {
   tutti_text_add(out, " (roots of the mean squared errors, each in its target's unit)");
 }
 
+static void say_wrong(const json_t *metrics, struct tutti_text *out) {
+  tutti_text_add(out, "it is wrong for <b>%.3g %%</b> of the rows", 100 * tutti_report_metric(metrics, "error"));
+}
+
 /* What makes each kind of task good or bad for people. */
 static void say_quality(const struct report_facts *facts, const json_t *split, struct tutti_text *out) {
   const json_t *metrics = json_object_get(split, "metrics"), *targets = json_object_get(split, "targets");
   if (targets) {
     say_errors(targets, out);
   } else if (facts->classes) {
-    tutti_text_add(out, "it is wrong for ");
-    tutti_text_add(out, "<b>%.3g %%</b>", 100 * tutti_report_metric(metrics, "error"));
-    tutti_text_add(out, " of the rows");
+    say_wrong(metrics, out);
   } else {
     tutti_text_add(out, "it is off by ");
     add_figure(out, tutti_report_metric(metrics, "rmse"));
@@ -156,11 +158,15 @@ static void say_quality(const struct report_facts *facts, const json_t *split, s
 }
 
 /* What the calibrator makes of it. */
-static void say_calibrated(const json_t *split, struct tutti_text *out) {
-  double nll = tutti_report_metric(json_object_get(split, "calibrated"), "nll");
+static void say_calibrated(const struct report_facts *facts, const json_t *split, struct tutti_text *out) {
+  const json_t *after = json_object_get(split, "calibrated");
+  double nll = tutti_report_metric(after, "nll");
   if (!isfinite(nll) || nll == tutti_report_metric(json_object_get(split, "metrics"), "nll"))
     return; /* of intervals alone */
-  tutti_text_add(out, "After the calibrator, the negative log-likelihood is ");
+  tutti_text_add(out, "After the calibrator, ");
+  if (facts->classes)
+    say_wrong(after, out);
+  tutti_text_add(out, facts->classes ? ", with a negative log-likelihood of " : "the negative log-likelihood is ");
   add_figure(out, nll);
   tutti_text_add(out, " nats. ");
 }
@@ -191,17 +197,18 @@ static void say_single(const struct report_facts *facts, const json_t *metrics, 
 
 static void say_intervals(const struct report_facts *facts, const json_t *split, struct tutti_text *out) {
   const json_t *after = json_object_get(split, "calibrated");
-  const json_t *metrics = json_is_array(after) ? after : json_object_get(split, "metrics");
+  const json_t *metrics = after ? after : json_object_get(split, "metrics");
+  const char *which = after ? "calibrated " : "";
   double covered = tutti_report_metric(metrics, facts->classes ? "ece" : "coverage-95");
   if (!isfinite(covered))
     return;
   if (facts->classes)
-    tutti_text_add(out, "What the ensemble said of its own certainty was off by <b>%.3g</b> on average (ECE). ",
-                   covered);
+    tutti_text_add(out, "What the %sensemble said of its own certainty was off by <b>%.3g</b> on average (ECE). ",
+                   which, covered);
   else if (tutti_report_endless(facts, 0.95))
-    tutti_text_add(out, "The ensemble's intervals of 95 %% have <b>no end</b>. ");
+    tutti_text_add(out, "The %sensemble's intervals of 95 %% have <b>no end</b>. ", which);
   else
-    tutti_text_add(out, "The ensemble's intervals of 95 %% held <b>%.4g %%</b> of the %s. ", 100 * covered,
+    tutti_text_add(out, "The %sensemble's intervals of 95 %% held <b>%.4g %%</b> of the %s. ", which, 100 * covered,
                    facts->experiment->task.outputs > 1 ? "numbers" : "rows");
 }
 
@@ -233,7 +240,7 @@ static void say_found(const struct report_facts *facts, struct tutti_text *out) 
   if (split) {
     tutti_text_add(out, "On the %zu %s %s, ", facts->rows.rows, name, tutti_plural(facts->rows.rows, "row", "rows"));
     say_quality(facts, split, out);
-    say_calibrated(split, out);
+    say_calibrated(facts, split, out);
     say_single(facts, json_object_get(split, "metrics"), name, out);
     say_intervals(facts, split, out);
     say_calibrator(facts, out);

@@ -35,6 +35,41 @@ tutti predict classes table.csv --out classes.csv
 expect_code 0
 expect_same classes classes.csv doubts aleatoric=expected_entropy epistemic=mutual_information
 
+# A calibrator that changes labels: what is said of the classes is said before it and after, and the two agree with the table of
+# confusion and with tutti evaluate.
+awk 'BEGIN { srand(3); print "a,b,y"; for (i = 0; i < 400; i++) { a = rand(); b = rand(); print a "," b "," (rand() < .35 * (a > b) ? "odd" : rand() < .4 ? "some" : "most") } }' >uneven.csv
+classification_recipe | sed 's/^path = .*/path = uneven.csv/; s/^target = .*/target = y/; /^ignore/d' >uneven.ini
+tutti run uneven.ini --out uneven --quiet --set calibrator.plugin=vector-scaling --set evaluation.folds=0
+expect_code 0
+tutti report uneven --to uneven.html
+expect_code 0
+expect_page uneven.html
+tutti evaluate uneven --json
+what="classes before and after the calibrator"
+checks=$((checks + 1))
+python3 - out uneven.html <<'PY' >said 2>err || complain "expected the classes of tutti evaluate, before the calibrator and after"
+import csv, json, re, sys
+page = open(sys.argv[2]).read()
+rows = lambda name: list(csv.DictReader(open("uneven.html.csv/uneven-" + name + ".csv", newline="")))
+test = next(split for split in json.load(open(sys.argv[1])) if split["split"] == "test")
+for shown, before, after in zip(rows("classes"), test["tables"]["classes"], test["calibrated_tables"]["classes"], strict=True):
+    for name in ("precision", "recall", "f1"):
+        for part, column in ((before, name), (after, name + ", calibrated")):
+            assert abs(float(shown[column] or "nan") - part[name]) < 1e-9 if part[name] is not None else not shown[column]
+confusion = rows("confusion")
+for shown in rows("classes"):
+    mine = [row for row in confusion if row["observed"] == shown["class"]]
+    found = sum(float(row["rows"]) for row in mine if row["predicted"] == shown["class"])
+    assert abs(found / sum(float(row["rows"]) for row in mine) - float(shown["recall, calibrated"])) < 1e-9
+assert any(shown["recall"] != shown["recall, calibrated"] for shown in rows("classes")), "the calibrator changes nothing"
+value = lambda metrics, name: next(m["value"] for m in metrics if m["name"] == name)
+wrong = re.findall(r"it is wrong for <b>([^ ]*) %</b>", page)
+assert wrong == ["%.3g" % (100 * value(test[part], "error")) for part in ("metrics", "calibrated")], wrong
+assert wrong[0] != wrong[1]
+assert "What the calibrated ensemble said of its own certainty was off by <b>%.3g</b>" % value(test["calibrated"], "ece") in page
+assert re.search('<figure id="confusion".*?with its calibrator', page, re.S)
+PY
+
 # Of values, they are the calibrator's.
 regression_recipe >values.ini
 tutti run values.ini --out values --quiet --set calibrator.plugin=variance-scaling --set calibrator.apart=yes --set evaluation.folds=0
