@@ -68,7 +68,8 @@ enum tutti_status tutti_figure_note(struct report_figure *figure, const char *fo
 }
 
 enum tutti_status tutti_report_note_calibrated(const struct report_facts *facts, struct report_figure *figure) {
-  return facts->rows.after.predicted ? tutti_figure_note(figure, "This is the ensemble with its calibrator.") : TUTTI_OK;
+  return facts->rows.after.predicted ? tutti_figure_note(figure, "This is the ensemble with its calibrator.")
+                                     : TUTTI_OK;
 }
 
 enum tutti_status tutti_report_note_endless(const struct report_facts *facts, struct report_figure *figure,

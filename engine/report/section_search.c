@@ -17,14 +17,16 @@ static const char *state_of(const struct tutti_record *record) {
   return record->done ? tutti_state_name(record->state) : "asked";
 }
 
-/* A loss that stretches over powers of ten is drawn in the logarithm. */
-static bool needs_logarithm(const struct report_facts *facts) {
+/* A loss that stretches over powers of ten is drawn in the logarithm; those above the frame are not looked at. */
+static bool needs_logarithm(const struct report_facts *facts, double frame) {
   double least = INFINITY, most = -INFINITY;
-  for (uint64_t i = 0; i < facts->history->asked; i++)
-    if (is_finished(&facts->history->records[i])) {
-      least = fmin(least, facts->history->records[i].loss);
-      most = fmax(most, facts->history->records[i].loss);
+  for (uint64_t i = 0; i < facts->history->asked; i++) {
+    const struct tutti_record *record = &facts->history->records[i];
+    if (is_finished(record) && record->loss <= frame) {
+      least = fmin(least, record->loss);
+      most = fmax(most, record->loss);
     }
+  }
   return least > 0 && most > 50 * least;
 }
 
@@ -74,18 +76,17 @@ static enum tutti_status draw_history(const struct report_facts *facts, struct r
   plot->ticks = TUTTI_TICKS_WHOLE;
   tutti_plot_text(plot, "xlabel", "trial");
   tutti_plot_text(plot, "ylabel", tutti_loss_names()[facts->experiment->loss]);
-  if (needs_logarithm(facts))
+  if (needs_logarithm(facts, most))
     tutti_plot_set(plot, "set logscale y");
-  else if (beyond > 0)
+  if (beyond > 0)
     tutti_plot_set(plot, "set yrange [*:%.9g]", most);
   tutti_plot_series(plot, 0, "1:2", "points pt 6 ps 0.5", TUTTI_INK_FAINT, "a trial");
   if (facts->members > 0)
     tutti_plot_series(plot, 0, "1:($4>0?$2:NaN)", "points pt 6 ps 0.9", 1, "a member of the ensemble");
   tutti_plot_series(plot, 0, "1:3", "steps lw 2", 0, "best so far");
-  return beyond > 0 && !needs_logarithm(facts)
-             ? tutti_figure_note(figure, "%" PRIu64 " of %" PRIu64 " trials %s above the frame.", beyond, shown,
-                                 tutti_plural((size_t)beyond, "is", "are"))
-             : TUTTI_OK;
+  return beyond > 0 ? tutti_figure_note(figure, "%" PRIu64 " of %" PRIu64 " trials %s above the frame.", beyond, shown,
+                                        tutti_plural((size_t)beyond, "is", "are"))
+                    : TUTTI_OK;
 }
 
 /* --- workers ------------------------------------------------------------------------------------------------------ */

@@ -163,6 +163,18 @@ expect_code 0
 expect_page cells.html
 expect_equal "what matters in the cells" edge0-1 "$(column cells.html.csv/cells-importance.csv dimension | head -n 1)"
 
+# A few wild trials do not flatten the others: they are above the frame, and no logarithm is needed for them.
+awk -F, -v OFS=, 'NR > 1 { $2 = $3 = $4 = NR % 20 == 0 ? 0 : 98 + NR % 100 / 101 } 1' cells.csv >wild.csv
+tutti run "$TUTTI_TEST_SRCDIR/ini/nes/nasbench201.ini" --set backend.path=wild.csv --set run.budget=60 --set builder.plugin=nes-rs --out wild --quiet
+expect_code 0
+tutti report wild --to wild.html
+expect_code 0
+expect_page wild.html
+above=$(column wild.html.csv/wild-history.csv loss | awk '$1 > 50' | wc -l)
+checks=$((checks + 1))
+[ "$above" -gt 1 ] || complain "expected wild trials"
+expect_in wild.html "<p class=\"note\">$above of 60 trials are above the frame.</p>"
+
 # Where the single model is better than the ensemble, the page says so: an ensemble of everything is as bad as its worst.
 cp -r small everything
 tutti select everything --set selector.plugin=all --keep
@@ -389,7 +401,7 @@ for calibrator in conformal variance-scaling; do
   expect_code 0
   tutti report single-1 --to $calibrator.html
   expect_code 0
-  expect_in $calibrator.html "The ensemble's intervals of 95 % held" "The calibrator <b>$calibrator</b> was fitted"
+  expect_in $calibrator.html "The calibrated ensemble's intervals of 95 % held" "The calibrator <b>$calibrator</b> was fitted"
 done
 expect_not_in conformal.html "After the calibrator"
 expect_in variance-scaling.html "After the calibrator"
