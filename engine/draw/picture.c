@@ -12,7 +12,8 @@ const char *tutti_plot_symbols(void) {
          "<circle id=\"gpDot\" r=\"0.5\" stroke-width=\"0.5\" stroke=\"currentColor\"/>"
          "<path id=\"gpPt0\" stroke-width=\"0.3\" stroke=\"currentColor\" d=\"M-1,0 h2 M0,-1 v2\"/>"
          "<path id=\"gpPt1\" stroke-width=\"0.3\" stroke=\"currentColor\" d=\"M-1,-1 L1,1 M1,-1 L-1,1\"/>"
-         "<circle id=\"gpPt5\" stroke-width=\"0.3\" stroke=\"currentColor\" fill=\"none\" r=\"1\"/>"
+         "<circle id=\"gpPt5\" stroke-width=\"1.1\" vector-effect=\"non-scaling-stroke\" stroke=\"currentColor\" "
+         "fill=\"none\" r=\"1\"/>"
          "<circle id=\"gpPt6\" stroke=\"none\" fill=\"currentColor\" r=\"1\"/></defs></svg>\n";
 }
 

@@ -11,7 +11,8 @@ enum tutti_ink {
   TUTTI_INK_FIRST, /* eight colours that are told apart */
   TUTTI_INK_LAST = 7,
   TUTTI_INK_TEXT,  /* as text */
-  TUTTI_INK_FAINT, /* what stays behind */
+  TUTTI_INK_FAINT, /* grounds and bands that stay behind */
+  TUTTI_INK_QUIET, /* points that stay behind, and are seen */
   TUTTI_INK_SCALE  /* by the last column of `using_`, from dark blue to yellow */
 };
 
@@ -24,6 +25,7 @@ struct tutti_plot {
   const char *name; /* static; what screen readers say */
   int width, height;
   enum tutti_ticks ticks; /* numbers, unless it is set */
+  bool crossed;           /* lines run through its texts, which therefore need a ground */
 };
 
 /* Begin a chart of that size; end it with tutti_plot_end. Failures stick in its texts. */

@@ -175,8 +175,9 @@ static enum tutti_status add_content(tutti_context *context, struct tutti_text *
   tutti_text_add(out, "<div class=\"charts\">");
   for (size_t i = 0; i < figure->plot_count; i++)
     if (figure->svg[i]) {
-      tutti_text_add(out, "<div%s role=\"img\" aria-label=\"",
-                     figure->plots[i].width <= SMALL_PICTURE ? " class=\"small\"" : "");
+      tutti_text_add(out, "<div class=\"%s%s\" role=\"img\" aria-label=\"",
+                     figure->plots[i].width <= SMALL_PICTURE ? "small" : "large",
+                     figure->plots[i].crossed ? " crossed" : "");
       tutti_xml_add(out, figure->plots[i].name);
       tutti_text_add(out, "\">%s</div>\n", figure->svg[i]);
       drawn = true;

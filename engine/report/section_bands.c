@@ -168,7 +168,7 @@ static enum tutti_status draw_fit(const struct report_facts *facts, struct repor
   (void)snprintf(columns, sizeof columns, "1:($2-%.9g*$3):($2+%.9g*$3)", c, c);
   tutti_plot_series(plot, 0, columns, "filledcurves fs solid 0.2", 0, "bounds");
   tutti_plot_series(plot, 0, "1:2", "lines lw 2", 0, "mean");
-  tutti_plot_series(plot, 2, "1:2", "points pt 6 ps 0.3", TUTTI_INK_FAINT, "test");
+  tutti_plot_series(plot, 2, "1:2", "points pt 6 ps 0.3", TUTTI_INK_QUIET, "test");
   tutti_plot_series(plot, 1, "1:2", "points pt 7 ps 0.6", TUTTI_INK_TEXT, "training");
   return tutti_figure_note(figure, "Repeat %" PRIu64 ", with bounds of mean +- %.3g deviations.", trial, c);
 }

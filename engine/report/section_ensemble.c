@@ -239,7 +239,7 @@ static void plot_priced(const struct report_facts *facts, const char *label, str
     tutti_plot_set(plot, "set yrange [*:%.9g]", tutti_report_shown_most(facts));
   tutti_plot_text(plot, "xlabel", label);
   tutti_plot_text(plot, "ylabel", tutti_loss_names()[facts->experiment->loss]);
-  tutti_plot_series(plot, 0, "($5<2?$2:NaN):3", "points pt 6 ps 0.4", TUTTI_INK_FAINT, "a trial");
+  tutti_plot_series(plot, 0, "($5<2?$2:NaN):3", "points pt 6 ps 0.4", TUTTI_INK_QUIET, "a trial");
   if (facts->members > 0) {
     tutti_plot_series(plot, 0, "($5==1?$2:NaN):3", "points pt 7 ps 0.6", 1, "a member");
     tutti_plot_series(plot, 0, "($5==2?$2:NaN):3", "points pt 1 ps 1.2 lw 2", 2, "the ensemble");

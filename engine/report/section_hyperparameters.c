@@ -266,6 +266,7 @@ static enum tutti_status draw_parallel(const struct report_facts *facts, struct 
   struct tutti_table *table = tutti_figure_table(figure, "trial", "loss", NULL);
   struct tutti_plot *plot = tutti_figure_plot(figure, 1000, 420);
   lines->parted = true;
+  plot->crossed = true;
   size_t line = 0;
   for (size_t d = 0; d < points.dimensions; d++)
     if (has_values(&points, d))

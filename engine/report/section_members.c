@@ -274,7 +274,7 @@ static enum tutti_status draw_map(const struct report_facts *facts, struct repor
   (void)snprintf(label, sizeof label, "second direction (%.0f %%)", 100 * shares[1]);
   tutti_plot_text(plot, "ylabel", label);
   tutti_plot_set(plot, "set offsets graph 0.05, graph 0.08, graph 0.05, graph 0.05");
-  tutti_plot_series(plot, 0, "($4>0?NaN:$2):3", "points pt 6 ps 0.5", TUTTI_INK_FAINT, "another model");
+  tutti_plot_series(plot, 0, "($4>0?NaN:$2):3", "points pt 6 ps 0.5", TUTTI_INK_QUIET, "another model");
   tutti_plot_series(plot, 0, "($4>0?$2:NaN):3", "points pt 6 ps 0.9", 1, "a member");
 out:
   tutti_free(trials);

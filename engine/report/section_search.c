@@ -80,7 +80,7 @@ static enum tutti_status draw_history(const struct report_facts *facts, struct r
     tutti_plot_set(plot, "set logscale y");
   if (beyond > 0)
     tutti_plot_set(plot, "set yrange [*:%.9g]", most);
-  tutti_plot_series(plot, 0, "1:2", "points pt 6 ps 0.5", TUTTI_INK_FAINT, "a trial");
+  tutti_plot_series(plot, 0, "1:2", "points pt 6 ps 0.5", TUTTI_INK_QUIET, "a trial");
   if (facts->members > 0)
     tutti_plot_series(plot, 0, "1:($4>0?$2:NaN)", "points pt 6 ps 0.9", 1, "a member of the ensemble");
   tutti_plot_series(plot, 0, "1:3", "steps lw 2", 0, "best so far");

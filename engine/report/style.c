@@ -4,10 +4,10 @@
 const char *tutti_report_style(void) {
   return ":root{color-scheme:light dark;--page:#fff;--text:#1c1f24;--quiet:#5b6470;--line:#d5dae1;--card:#f6f7f9;"
          "--ink0:#1f5fbf;--ink1:#c2410c;--ink2:#0f7b5f;--ink3:#8b3fae;--ink4:#a16207;--ink5:#be185d;--ink6:#0e7490;"
-         "--ink7:#4d5d1c;--ink8:#1c1f24;--ink9:#9aa4b2}\n"
+         "--ink7:#4d5d1c;--ink8:#1c1f24;--ink9:#9aa4b2;--ink10:#5b6470}\n"
          "@media(prefers-color-scheme:dark){:root{--page:#14171c;--text:#e4e7ec;--quiet:#a0a9b6;--line:#363c46;"
          "--card:#1c2027;--ink0:#7fb2ff;--ink1:#ff9d6b;--ink2:#5fd3ad;--ink3:#d0a0ef;--ink4:#e6c15c;--ink5:#ff8fb8;"
-         "--ink6:#6cd0e6;--ink7:#bdd17c;--ink8:#e4e7ec;--ink9:#727d8c}}\n"
+         "--ink6:#6cd0e6;--ink7:#bdd17c;--ink8:#e4e7ec;--ink9:#727d8c;--ink10:#a0a9b6}}\n"
          "*{box-sizing:border-box}body{margin:0 auto;max-width:76rem;padding:1.5rem;background:var(--page);"
          "color:var(--text);font:16px/1.5 system-ui,sans-serif}\n"
          "h2,h3{break-after:avoid}h1{font-size:1.7rem;line-height:1.2;margin:.2rem 0 "
@@ -26,7 +26,8 @@ const char *tutti_report_style(void) {
          ".graph{max-height:44rem;overflow:auto}svg{max-width:100%;height:auto;font-family:system-ui,sans-serif}"
          "svg [stroke=black]{stroke:var(--ink8)}svg [fill=black],svg text{fill:var(--ink8)}svg "
          "[color=black]{color:var(--ink8)}\n"
-         "svg [color=white]{color:var(--card)}\n"
+         "svg [color=white]{color:var(--card)}"
+         ".crossed text{paint-order:stroke;stroke:var(--card);stroke-width:5px;stroke-linejoin:round}\n"
          "@media screen and (max-width:46rem){body{padding:.75rem}figure{padding:.75rem}"
          ".charts [role=img] svg{min-width:28rem}.charts .small svg{min-width:0}.wide .charts :not(.small)>svg"
          "{max-width:none}}\n"
@@ -43,7 +44,7 @@ const char *tutti_report_style(void) {
          "details{margin-top:.4rem}summary{cursor:pointer;color:var(--quiet)}\n"
          "@media print{:root{--page:#fff;--text:#000;--quiet:#444;--line:#bbb;--card:#fff;--ink0:#1f5fbf;"
          "--ink1:#c2410c;--ink2:#0f7b5f;--ink3:#8b3fae;--ink4:#a16207;--ink5:#be185d;--ink6:#0e7490;--ink7:#4d5d1c;"
-         "--ink8:#000;--ink9:#999}body{max-width:none;padding:0;font-size:11pt}"
+         "--ink8:#000;--ink9:#999;--ink10:#444}body{max-width:none;padding:0;font-size:11pt}"
          "nav,.download,details:not([open]){display:none}.scroll,.graph{max-height:none;overflow:visible}"
          "figure{border:0;padding:0}.part{display:block}table{font-size:7.5pt}th,td{padding:.1rem .3rem}}\n";
 }

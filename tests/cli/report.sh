@@ -48,6 +48,30 @@ assert figure.index(">a member<") < figure.index(">cheaper ensembles<") < figure
 PY
 expect_in small.html "Which choices mattered" "The networks of the members" "A map of the models"
 
+# Rings of trials are seen on the ground of their figure, by day, by night and on paper: a contrast of 4.5, as of texts, and lines
+# of a pixel.
+what="rings of trials"
+checks=$((checks + 1))
+python3 - small.html <<'PY' >out 2>err || complain "expected rings that are seen"
+import re, sys
+page = open(sys.argv[1]).read()
+def light(colour):
+    digits = colour[1:] if len(colour) == 7 else "".join(2 * c for c in colour[1:])
+    parts = [int(digits[i : i + 2], 16) / 255 for i in (0, 2, 4)]
+    parts = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in parts]
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+schemes = [dict(re.findall(r"--(\w+):(#\w+)", root)) for root in re.findall(r":root{([^}]*)}", page)]
+assert len(schemes) == 3, schemes
+for name in ("history", "pareto", "map"):
+    figure = re.search(f'<figure id="{name}".*?</figure>', page, re.S).group()
+    ring = re.search(r"href='#gpPt5'[^>]*color='var\(--(\w+)\)'", figure).group(1)
+    for scheme in schemes:
+        bright, dark = sorted((light(scheme[ring]), light(scheme["card"])), reverse=True)
+        assert (bright + 0.05) / (dark + 0.05) >= 4.5, (name, ring, scheme)
+symbol = re.search(r'<circle id="gpPt5"[^>]*>', page).group()
+assert "non-scaling-stroke" in symbol and float(re.search(r'stroke-width="([^"]*)"', symbol).group(1)) >= 1, symbol
+PY
+
 # Texts of a run, from its columns and classes to its folder, are texts on the page and in the pictures.
 hostile="a<b>&amp;'\"\`touch pwned\`"
 awk -v OFS=, -F, -v name="$(printf %s "$hostile" | sed 's/"/""/g; s/&/\\&/g')" 'NR == 1 {$4 = "\"" name "\""} {print}' table.csv |
@@ -225,6 +249,7 @@ expect_code 0
 tutti report workers --to workers.html
 expect_code 0
 expect_page workers.html
+expect_in workers.html 'class="large crossed"' ".crossed text{paint-order:stroke;stroke:var(--card)" # texts that lines run through
 tutti status workers --json
 cp out status.json
 what="bars of three workers"
