@@ -476,6 +476,7 @@ cli_tests += %D%/cli/formats.sh
 EXTRA_DIST += %D%/cli/export.py %D%/cli/export_run.py
 cli_tests += %D%/cli/report.sh
 cli_tests += %D%/cli/report-calibrated.sh
+cli_tests += %D%/cli/report-words.sh
 EXTRA_DIST += %D%/cli/report.py %D%/cli/report.js
 cli_tests += %D%/cli/report-browser.sh
 cli_tests += %D%/cli/fidelity.sh

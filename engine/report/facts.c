@@ -19,18 +19,31 @@ static enum tutti_status gather_status(struct report_facts *facts) {
   return tutti_run_read_summary(facts->context, facts->directory, &facts->summary);
 }
 
-/* The columns of the table, as data.json has them. */
-static enum tutti_status gather_columns(struct report_facts *facts) {
+static enum tutti_status gather_data(struct report_facts *facts) {
   tutti_context *context = facts->context;
+  const tutti_config *data = tutti_recipe_data(facts->experiment->recipe);
   char *text = NULL;
   if (!facts->experiment->dataset)
     return TUTTI_OK;
   TUTTI_TRY(context, tutti_run_file_read(context, tutti_view_source(facts->view), TUTTI_RUN_FILE_DATA, &text));
-  json_t *root = text ? json_loads(text, 0, NULL) : NULL;
-  facts->columns = json_array_size(json_object_get(root, "inputs"));
-  json_decref(root);
+  facts->data = text ? json_loads(text, 0, NULL) : NULL;
   tutti_free(text);
-  return TUTTI_OK;
+  return data ? tutti_config_get(context, data, "path", &facts->path) : TUTTI_OK;
+}
+
+/* "Tutti 0.2.0" of the first line of recipe.ini, "; Effective recipe, ..., by Tutti 0.2.0, plugin ABI 2.0. ...". */
+static enum tutti_status gather_program(struct report_facts *facts) {
+  static const char by[] = ", by ";
+  enum tutti_status status = TUTTI_OK;
+  char *text = NULL;
+  TUTTI_TRY(facts->context,
+            tutti_run_file_read(facts->context, tutti_view_source(facts->view), TUTTI_RUN_FILE_RECIPE, &text));
+  const char *begin = text ? strstr(text, by) : NULL, *end = begin ? strstr(begin, ", plugin ABI ") : NULL;
+  if (end && !memchr(text, '\n', (size_t)(end - text)))
+    status = tutti_format(facts->context, &facts->made_by, "%.*s", (int)(end - begin - (ptrdiff_t)(sizeof by - 1)),
+                          begin + sizeof by - 1);
+  tutti_free(text);
+  return status;
 }
 
 static enum tutti_status gather_reports(struct report_facts *facts) {
@@ -147,7 +160,8 @@ enum tutti_status tutti_report_gather(tutti_context *context, const char *direct
   facts->classes = facts->experiment->task.kind == TUTTI_TASK_CLASSIFICATION;
   TUTTI_TRY(context, gather_status(facts));
   TUTTI_TRY(context, gather_reports(facts));
-  TUTTI_TRY(context, gather_columns(facts));
+  TUTTI_TRY(context, gather_data(facts));
+  TUTTI_TRY(context, gather_program(facts));
   TUTTI_TRY(context, gather_ensemble(facts));
   TUTTI_TRY(context, gather_evaluation(facts));
   TUTTI_TRY(context, gather_sizes(facts));
@@ -166,6 +180,9 @@ void tutti_report_release(struct report_facts *facts) {
   json_decref(facts->ensemble);
   json_decref(facts->sizes);
   json_decref(facts->costs);
+  json_decref(facts->data);
+  tutti_free(facts->path);
+  tutti_free(facts->made_by);
   tutti_free(facts->no_ensemble);
   tutti_free(facts->trials);
   tutti_view_close(facts->view);

@@ -41,7 +41,9 @@ struct report_facts {
   json_t *sizes;      /* as tutti curve --json gives it for ensembles of other sizes; NULL: there is none */
   json_t **reports;   /* [history->asked]; NULL where there is no result */
   char *no_ensemble;  /* why there is no evaluation; NULL if there is one */
-  size_t columns;     /* of a table, that are read; 0: unknown */
+  json_t *data;       /* data.json; NULL: the run has no data */
+  char *path;         /* of the data, as the recipe has it; NULL or "": they are of no file */
+  char *made_by;      /* the program and its version, as recipe.ini has it; NULL: unknown */
   size_t members;     /* of the ensemble */
   uint64_t *trials;   /* [members], ascending */
   struct report_rows rows;

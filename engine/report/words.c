@@ -41,11 +41,40 @@ static void add_rest(struct tutti_text *out, size_t count) {
     tutti_text_add(out, ", and %zu more", count - NAMED_TARGETS);
 }
 
+/* --- origin ------------------------------------------------------------------------------------------------------- */
+
+/* What the page is of. Without a date: the same run gives the same page at any time. */
+static void say_origin(const struct report_facts *facts, struct tutti_text *out) {
+  const json_t *targets = json_object_get(facts->data, "targets"), *target;
+  size_t index, count = json_array_size(targets);
+  tutti_text_add(out, "<p class=\"quiet\">");
+  if (facts->data) {
+    tutti_text_add(out, "Data: ");
+    tutti_xml_add(out, facts->path && *facts->path ? facts->path
+                                                   : text_at(json_object_get(facts->data, "source"), "plugin"));
+    json_array_foreach(targets, index, target) {
+      if (index == NAMED_TARGETS)
+        break;
+      tutti_text_add(out, "%s", index ? ", " : tutti_plural(count, "; target ", "; targets "));
+      tutti_xml_add(out, text_at(target, "name"));
+    }
+    add_rest(out, count);
+    tutti_text_add(out, ". ");
+  }
+  tutti_text_add(out, "Recipe ");
+  tutti_xml_add(out, text_at(facts->status, "run"));
+  tutti_text_add(out, ", seed %lld", (long long)json_integer_value(json_object_get(facts->status, "seed")));
+  tutti_text_add(out, facts->made_by ? "; " : "");
+  tutti_xml_add(out, facts->made_by ? facts->made_by : "");
+  tutti_text_add(out, ".</p>\n");
+}
+
 /* --- asked -------------------------------------------------------------------------------------------------------- */
 
 static void say_data(const struct report_facts *facts, struct tutti_text *out) {
   const struct tutti_task *task = &facts->experiment->task;
   const struct tutti_shape in = task->input;
+  const size_t columns = json_array_size(json_object_get(facts->data, "inputs"));
   if (!facts->experiment->dataset) {
     tutti_text_add(out, "There are no data: the backend gives each candidate a value. ");
     return;
@@ -65,9 +94,9 @@ static void say_data(const struct report_facts *facts, struct tutti_text *out) {
   }
   if (in.height > 1 || in.width > 1)
     tutti_text_add(out, ", from images of %d &#215; %d pixels. ", in.height, in.width);
-  else if (facts->columns > 0 && facts->columns != (size_t)in.channels)
-    tutti_text_add(out, ", from %zu %s, which are %d %s of a network. ", facts->columns,
-                   tutti_plural(facts->columns, "column", "columns"), in.channels,
+  else if (columns > 0 && columns != (size_t)in.channels)
+    tutti_text_add(out, ", from %zu %s, which are %d %s of a network. ", columns,
+                   tutti_plural(columns, "column", "columns"), in.channels,
                    tutti_plural((size_t)in.channels, "input", "inputs"));
   else
     tutti_text_add(out, ", from %d %s. ", in.channels, tutti_plural((size_t)in.channels, "input", "inputs"));
@@ -284,6 +313,7 @@ static void say_best(const struct report_facts *facts, struct tutti_text *out) {
 }
 
 void tutti_report_words(const struct report_facts *facts, struct tutti_text *out) {
+  say_origin(facts, out);
   say_state(facts, out);
   say_asked(facts, out);
   if (facts->evaluation)
