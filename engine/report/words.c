@@ -161,8 +161,29 @@ static void say_errors(const json_t *targets, struct tutti_text *out) {
   tutti_text_add(out, " (roots of the mean squared errors, each in its target's unit)");
 }
 
-static void say_wrong(const json_t *metrics, struct tutti_text *out) {
-  tutti_text_add(out, "it is wrong for <b>%.3g %%</b> of the rows", 100 * tutti_report_metric(metrics, "error"));
+/* Of fewer rows, a share is little more than a count. */
+enum { FEW_ROWS = 50 };
+
+static void say_wrong(const struct report_facts *facts, const json_t *metrics, struct tutti_text *out) {
+  const double error = tutti_report_metric(metrics, "error");
+  const size_t rows = facts->rows.rows;
+  if (rows < FEW_ROWS)
+    tutti_text_add(out, "it is wrong for <b>%.0f of %zu</b> %s", error * (double)rows, rows,
+                   tutti_plural(rows, "row", "rows"));
+  else
+    tutti_text_add(out, "it is wrong for <b>%.3g %%</b> of the rows", 100 * error);
+}
+
+/* Two standard errors of a share of rows of which half are in it. */
+static void warn_of_few(const struct report_facts *facts, struct tutti_text *out) {
+  const size_t rows = facts->rows.rows;
+  if (rows > 0 && rows < FEW_ROWS)
+    tutti_text_add(out,
+                   "<p class=\"warn\">There %s only %zu %s %s: chance alone moves a share of so few, such as an error, "
+                   "a coverage or what the ensemble says of its certainty, by up to <b>%.0f percentage points</b> (two "
+                   "standard errors).</p>\n",
+                   tutti_plural(rows, "is", "are"), rows, facts->rows.split, tutti_plural(rows, "row", "rows"),
+                   100 / sqrt((double)rows));
 }
 
 /* What makes each kind of task good or bad for people. */
@@ -171,7 +192,7 @@ static void say_quality(const struct report_facts *facts, const json_t *split, s
   if (targets) {
     say_errors(targets, out);
   } else if (facts->classes) {
-    say_wrong(metrics, out);
+    say_wrong(facts, metrics, out);
   } else {
     tutti_text_add(out, "it is off by ");
     add_figure(out, tutti_report_metric(metrics, "rmse"));
@@ -194,7 +215,7 @@ static void say_calibrated(const struct report_facts *facts, const json_t *split
     return; /* of intervals alone */
   tutti_text_add(out, "After the calibrator, ");
   if (facts->classes)
-    say_wrong(after, out);
+    say_wrong(facts, after, out);
   tutti_text_add(out, facts->classes ? ", with a negative log-likelihood of " : "the negative log-likelihood is ");
   add_figure(out, nll);
   tutti_text_add(out, " nats. ");
@@ -275,6 +296,7 @@ static void say_found(const struct report_facts *facts, struct tutti_text *out) 
     say_calibrator(facts, out);
   }
   tutti_text_add(out, "</p>\n");
+  warn_of_few(facts, out);
   if (name && strcmp(name, TUTTI_SPLIT_TEST) != 0)
     tutti_text_add(out, "<p class=\"warn\">The run has no test rows. What is below is of the validation rows, which "
                         "also chose the ensemble, so that it may look better than it is.</p>\n");

@@ -16,4 +16,21 @@ program=$(sed -n '1s/.*, by \(Tutti [^,]*\), plugin ABI.*/\1/p' one/recipe.ini)
 checks=$((checks + 1))
 [ -n "$program" ] || complain "expected the program in recipe.ini"
 expect_in one.html "/table.csv; target kind. Recipe classes, seed 3; $program.</p>"
+expect_in one.html "There are only $(of_json one/summary.json '[j["data"]["rows"]["test"]]') test rows" "by up to <b>20 percentage points</b>"
+
+# One row says nothing of others, and its errors are counted.
+tutti run classes.ini --out single --quiet --set "data.split=60 59 1"
+expect_code 0
+expect_equal "test rows" 1 "$(of_json single/summary.json '[j["data"]["rows"]["test"]]')"
+tutti report single --to single.html
+expect_code 0
+expect_page single.html
+expect_in single.html "There is only 1 test row: " "by up to <b>100 percentage points</b>" " of 1</b> row,"
+expect_not_in single.html "</b> of the rows"
+tutti run classes.ini --out many --quiet --set "data.split=0.3 0.2 0.5"
+expect_code 0
+tutti report many --to many.html
+expect_code 0
+expect_not_in many.html "percentage points"
+expect_in many.html "</b> of the rows"
 finish
