@@ -264,7 +264,8 @@ static enum tutti_status draw_pareto(const struct report_facts *facts, struct re
     goto out;
   }
   struct tutti_table *table = tutti_figure_table(figure, "trial", NULL);
-  tutti_table_columns(table, label, "validation loss", "in front", "kind", "what", NULL);
+  tutti_table_columns(table, label, facts->experiment->dataset ? "validation loss" : "loss", "in front", "kind", "what",
+                      NULL);
   TUTTI_TRY_OUT(context, put_priced(facts, count, priced, table));
   struct tutti_plot *plot = tutti_figure_plot(figure, 640, 400);
   plot->ticks = TUTTI_TICKS_OWN;

@@ -53,6 +53,7 @@ static enum tutti_status draw_history(const struct report_facts *facts, struct r
                                                  "worker done at s", "state", "origin", "failure", NULL);
   double best = NAN, most = tutti_report_shown_most(facts);
   uint64_t shown = 0, beyond = 0;
+  char label[64];
   for (uint64_t i = 0; i < facts->history->asked; i++) {
     const struct tutti_record *record = &facts->history->records[i];
     bool finished = is_finished(record);
@@ -75,7 +76,9 @@ static enum tutti_status draw_history(const struct report_facts *facts, struct r
   struct tutti_plot *plot = tutti_figure_plot(figure, 900, 360);
   plot->ticks = TUTTI_TICKS_WHOLE;
   tutti_plot_text(plot, "xlabel", "trial");
-  tutti_plot_text(plot, "ylabel", tutti_loss_names()[facts->experiment->loss]);
+  (void)snprintf(label, sizeof label, "%s%s", tutti_loss_names()[facts->experiment->loss],
+                 facts->experiment->dataset && !tutti_experiment_is_fit(facts->experiment) ? ", validation rows" : "");
+  tutti_plot_text(plot, "ylabel", label);
   if (needs_logarithm(facts, most))
     tutti_plot_set(plot, "set logscale y");
   if (beyond > 0)
@@ -175,7 +178,7 @@ out:
 static const struct report_chart charts[] = {
     {.name = "history",
      .title = "The search, trial by trial",
-     .text = "Each ring is a trial with its loss on the validation rows; the line is the best loss until then. "
+     .text = "Each ring is a trial with its loss; the line is the best loss until then. "
              "Where it still falls at the right end, more trials may help.",
      .brief = true,
      .draw = draw_history},

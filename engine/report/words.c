@@ -107,9 +107,10 @@ static void say_data(const struct report_facts *facts, struct tutti_text *out) {
                    "candidate, each without one part of the rows, which it then predicts",
                    rows_at(facts, TUTTI_SPLIT_VALIDATION), folds);
   else
-    tutti_text_add(out, "%lld %s for training, %lld for choosing (validation)", rows_at(facts, "train"),
-                   tutti_plural((size_t)rows_at(facts, "train"), "row was", "rows were"),
-                   rows_at(facts, TUTTI_SPLIT_VALIDATION));
+    tutti_text_add(out, "%lld %s for training", rows_at(facts, "train"),
+                   tutti_plural((size_t)rows_at(facts, "train"), "row was", "rows were"));
+  if (folds == 0 && rows_at(facts, TUTTI_SPLIT_VALIDATION) > 0)
+    tutti_text_add(out, ", %lld for choosing (validation)", rows_at(facts, TUTTI_SPLIT_VALIDATION));
   if (rows_at(facts, TUTTI_SPLIT_CALIBRATION) > 0)
     tutti_text_add(out, ", %lld for calibrating", rows_at(facts, TUTTI_SPLIT_CALIBRATION));
   if (rows_at(facts, TUTTI_SPLIT_TEST) > 0)
@@ -130,7 +131,8 @@ static void say_asked(const struct report_facts *facts, struct tutti_text *out) 
     add_strong(out, plugin_at(facts, "space"));
     tutti_text_add(out, ", which the backend ");
     add_strong(out, plugin_at(facts, "backend"));
-    tutti_text_add(out, " trained; the least %s counts. ", "loss on the validation rows");
+    tutti_text_add(out, facts->experiment->dataset ? " trained; the least loss on the validation rows counts. "
+                                                   : " valued; the least value counts. ");
   }
   const long long budget = (long long)json_integer_value(json_object_get(trials, "budget"));
   tutti_text_add(out, "%lld of %lld %s done", (long long)json_integer_value(json_object_get(trials, "done")), budget,
@@ -139,7 +141,8 @@ static void say_asked(const struct report_facts *facts, struct tutti_text *out) 
   if (failed > 0)
     tutti_text_add(out, ", of which %lld failed", failed);
   double seconds = tutti_report_number(facts->status, "training_seconds");
-  tutti_text_add(out, "; training took %.4g s, added up over all workers.</p>\n", seconds);
+  tutti_text_add(out, "; %s took %.4g s, added up over all workers.</p>\n",
+                 facts->experiment->dataset ? "training" : "that", seconds);
 }
 
 /* --- found -------------------------------------------------------------------------------------------------------- */

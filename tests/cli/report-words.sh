@@ -33,4 +33,18 @@ tutti report many --to many.html
 expect_code 0
 expect_not_in many.html "percentage points"
 expect_in many.html "</b> of the rows"
+
+# Without data nothing is said of rows, nor of validation rows where a fit has none.
+expect_in one.html ">nll, validation rows<"
+tutti run "$TUTTI_TEST_SRCDIR/ini/bo-branin.ini" --out branin --quiet --set run.budget=6
+expect_code 0
+tutti report branin --to branin.html
+expect_code 0
+expect_in branin.html "There are no data" "valued; the least value counts" "; that took "
+expect_not_in branin.html "validation rows" ">validation loss<" "trained;"
+tutti fit "$TUTTI_TEST_SRCDIR/ini/nomu/1d-gp.ini" --out fit --quiet --set run.budget=2
+expect_code 0
+tutti report fit --to fit.html
+expect_code 0
+expect_not_in fit.html "for choosing" "validation rows"
 finish
