@@ -67,6 +67,15 @@ enum tutti_status tutti_figure_note(struct report_figure *figure, const char *fo
   return status;
 }
 
+enum tutti_status tutti_report_note_targets(const struct report_facts *facts, struct report_figure *figure,
+                                            const char *error) {
+  const size_t targets = facts->experiment->task.outputs;
+  return facts->classes || targets < 2
+             ? TUTTI_OK
+             : tutti_figure_note(figure, "The %s is of all %zu targets together, as if they had one unit.", error,
+                                 targets);
+}
+
 enum tutti_status tutti_report_note_calibrated(const struct report_facts *facts, struct report_figure *figure) {
   return facts->rows.after.predicted ? tutti_figure_note(figure, "This is the ensemble with its calibrator.")
                                      : TUTTI_OK;

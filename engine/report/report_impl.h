@@ -125,6 +125,9 @@ enum tutti_status tutti_figure_missing(struct report_figure *figure, const char 
 enum tutti_status tutti_figure_skip(struct report_figure *figure);
 /* Say it of this run, behind what was said of it. */
 enum tutti_status tutti_figure_note(struct report_figure *figure, const char *format, ...) TUTTI_PRINTF(2, 3);
+/* Say that an error is a mean over several targets, if there are some, whose units may be unlike. */
+enum tutti_status tutti_report_note_targets(const struct report_facts *facts, struct report_figure *figure,
+                                            const char *error);
 /* Say whether what is shown of the rows is after the calibrator. */
 enum tutti_status tutti_report_note_calibrated(const struct report_facts *facts, struct report_figure *figure);
 /* Say why intervals of such a level have no end, if they have none. */

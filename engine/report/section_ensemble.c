@@ -70,7 +70,7 @@ static enum tutti_status draw_members(const struct report_facts *facts, struct r
     tutti_table_put_text(table, facts->history->records[trial].origin);
     put_candidate(facts, table, trial);
   }
-  return TUTTI_OK;
+  return tutti_report_note_targets(facts, figure, metric);
 }
 
 /* --- runs of which the pool is made ------------------------------------------------------------------------------- */
@@ -160,6 +160,7 @@ static enum tutti_status draw_sizes(const struct report_facts *facts, struct rep
     put_sizes(facts, figure, metrics[i]);
     plot_sizes(facts, figure, metrics[i], figure->table_count - 1);
   }
+  TUTTI_TRY(facts->context, tutti_report_note_targets(facts, figure, main_metric(facts)));
   return tutti_figure_note(figure,
                            "The selector of the recipe chose again for each size, from all trials; the run's own "
                            "ensemble has %zu %s.",

@@ -309,7 +309,9 @@ static enum tutti_status draw_risk(const struct report_facts *facts, struct repo
   tutti_plot_text(plot, "ylabel", facts->classes ? "error" : "mean absolute error");
   tutti_plot_series(plot, 0, "1:3", "lines lw 1.2 dt 2", 2, "if it knew its errors");
   tutti_plot_series(plot, 0, "1:2", "lines lw 2", 0, "surest rows first");
-  return status == TUTTI_OK ? tutti_report_note_calibrated(facts, figure) : status;
+  TUTTI_TRY(facts->context, status);
+  TUTTI_TRY(facts->context, tutti_report_note_calibrated(facts, figure));
+  return tutti_report_note_targets(facts, figure, "mean absolute error");
 }
 
 /* --- classes ------------------------------------------------------------------------------------------------------ */

@@ -47,4 +47,15 @@ expect_code 0
 tutti report fit --to fit.html
 expect_code 0
 expect_not_in fit.html "for choosing" "validation rows"
+
+# Errors that join several targets are called that: of the members, of other sizes, and of the rows that are surest.
+regression_recipe | sed 's/^target = .*/target = y x2/' >two.ini
+tutti run two.ini --out two --quiet
+expect_code 0
+tutti report two --to two.html
+expect_code 0
+expect_page two.html
+expect_in two.html "targets x2, y. Recipe small" "The mean absolute error is of all 2 targets together, as if they had one unit."
+expect_equal "joined errors" 2 "$(grep -o 'The rmse is of all 2 targets together' two.html | wc -l)"
+expect_not_in one.html "targets together"
 finish
