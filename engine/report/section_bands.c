@@ -98,10 +98,14 @@ static enum tutti_status draw_ensemble(const struct report_facts *facts, struct 
       tutti_plot_series(plot, 0, "1:5:6", "filledcurves fs solid 0.15", 0, key);
     tutti_plot_series(plot, 0, "1:($2-2*$4):($2+2*$4)", "filledcurves fs solid 0.35", 1, "+- 2 epistemic deviations");
     tutti_plot_series(plot, 0, "1:2", "lines lw 2", 0, "mean");
-    status = tutti_figure_note(figure,
-                               "Over the mean of the training inputs, and %g of their deviations to each side; the "
-                               "run does not keep the inputs themselves.",
-                               reach);
+    status =
+        tutti_figure_note(figure,
+                          "Over the mean of the training inputs, and %g of their deviations to each side; the "
+                          "run does not keep the inputs themselves. The interval ends at quantiles, of the members' "
+                          "mixture or of the calibrator, and the epistemic deviation is estimated from the "
+                          "members, for which it is a little larger than theirs: twice of it may reach beyond the "
+                          "interval.",
+                          reach);
     if (status == TUTTI_OK)
       status = tutti_report_note_endless(facts, figure, facts->rows.level);
   }

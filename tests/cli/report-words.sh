@@ -58,4 +58,11 @@ expect_page two.html
 expect_in two.html "targets x2, y. Recipe small" "The mean absolute error is of all 2 targets together, as if they had one unit."
 expect_equal "joined errors" 2 "$(grep -o 'The rmse is of all 2 targets together' two.html | wc -l)"
 expect_not_in one.html "targets together"
+
+# Two epistemic deviations and the interval are of different kinds.
+tutti run "$TUTTI_TEST_SRCDIR/ini/quickstart.ini" --out line --quiet --set run.budget=3 --set hyperparameters.epochs=5 --set selector.size=2
+expect_code 0
+tutti report line --to line.html
+expect_code 0
+expect_in line.html "twice of it may reach beyond the interval"
 finish
