@@ -364,7 +364,7 @@ static const struct report_chart charts[] = {
     {.name = "risk",
      .title = "Error of the rows that it is surest of",
      .text = "If the ensemble had answered only the rows that it was surest of, and left the rest to people, "
-             "this had been its error. The nearer the curve is to that of one that knew its errors, the better "
+             "this would have been its error. The nearer the curve is to that of one that knew its errors, the better "
              "it knew which rows it would get wrong.",
      .draw = draw_risk},
     {.name = "classes",

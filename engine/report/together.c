@@ -93,9 +93,9 @@ static double result_of(const struct report_facts *facts, const char *metric, bo
 }
 
 /* Has any run the metric? Runs of classes have others than those of values, and a page may have both. */
-static bool is_known(const struct report_page *page, const char *metric) {
+static bool is_known(const struct report_page *page, const char *metric, bool calibrated) {
   for (size_t run = 0; run < page->runs; run++)
-    if (isfinite(result_of(&page->facts[run], metric, false)))
+    if (isfinite(result_of(&page->facts[run], metric, calibrated)))
       return true;
   return false;
 }
@@ -105,13 +105,16 @@ static enum tutti_status draw_results(const struct report_page *page, struct rep
                                     "coverage-95", "auc",  "epistemic", "disagreement"};
   const char *metrics[sizeof all / sizeof *all];
   size_t count = 0;
+  const bool calibrated = is_known(page, "nll", true);
   struct tutti_table *table = tutti_figure_table(figure, "run", "rows", "trials", "members", "best trial", NULL);
   for (size_t k = 0; k < sizeof all / sizeof *all; k++)
-    if (is_known(page, all[k]))
+    if (is_known(page, all[k], false))
       metrics[count++] = all[k];
   for (size_t k = 0; k < count; k++)
     tutti_table_column(table, metrics[k]);
-  tutti_table_columns(table, "nll, calibrated", "training (s)", NULL);
+  if (calibrated)
+    tutti_table_column(table, "nll, calibrated");
+  tutti_table_column(table, "training (s)");
   for (size_t run = 0; run < page->runs; run++) {
     const struct report_facts *facts = &page->facts[run];
     tutti_table_put_text(table, facts->name);
@@ -121,7 +124,8 @@ static enum tutti_status draw_results(const struct report_page *page, struct rep
     tutti_table_put(table, tutti_report_number(json_object_get(facts->status, "best"), "loss"));
     for (size_t k = 0; k < count; k++)
       tutti_table_put(table, result_of(facts, metrics[k], false));
-    tutti_table_put(table, result_of(facts, "nll", true));
+    if (calibrated)
+      tutti_table_put(table, result_of(facts, "nll", true));
     tutti_table_put(table, tutti_report_number(facts->status, "training_seconds"));
   }
   return TUTTI_OK;

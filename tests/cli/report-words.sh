@@ -65,4 +65,17 @@ expect_code 0
 tutti report line --to line.html
 expect_code 0
 expect_in line.html "twice of it may reach beyond the interval"
+
+# Side by side, a calibrated likelihood has a column where some run has a calibrator.
+tutti report one many --to both.html
+expect_code 0
+expect_page both.html
+expect_not_in both.html.csv/runs-results.csv calibrated
+tutti select many --keep --set calibrator.plugin=temperature --set calibrator.least_rows=10 --set evaluation.folds=0
+expect_code 0
+tutti report one many --to both.html
+expect_code 0
+expect_page both.html
+expect_in both.html.csv/runs-results.csv "nll, calibrated"
+expect_in both.html "this would have been its error"
 finish
