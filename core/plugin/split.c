@@ -82,6 +82,7 @@ void tutti_split_destroy(tutti_split *split) {
   tutti_free(split->shift);
   tutti_free(split->origin);
   tutti_free(split->source_rows);
+  tutti_free(split->group);
   tutti_free(split->unread);
   tutti_free(split->unjudged);
   tutti_free(split);

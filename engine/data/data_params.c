@@ -88,7 +88,7 @@ static const struct tutti_param data_table[] = {
         "that no file names, in the order of its values. Training and validation share the rest. -1: no gap."),
     TUTTI_REAL(struct tutti_data_config, calibration, "0", 0, 0.9,
                "Share of the rows of training that are kept apart, as the split calibration, for [calibrator] alone; "
-               "validation and test rows are the same with it and without it."),
+               "whole groups if there are groups. Validation and test rows are the same with it and without it."),
     TUTTI_INTEGER(
         struct tutti_data_config, folds, "0", 0, 1000,
         "Cross-validation, for small tables: training and validation rows are one pool of so many folds, a model is "

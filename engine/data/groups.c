@@ -8,7 +8,9 @@
 #include "folds_impl.h"
 #include "loading_impl.h"
 #include "roles_impl.h"
+#include "core/base/deal_impl.h"
 #include "core/base/text_impl.h"
+#include "core/plugin/split_impl.h"
 #include "engine/data/split_names.h"
 
 /* --- groups --- */
@@ -78,59 +80,44 @@ out:
   return status;
 }
 
-/* --- folds --- */
-
-/* What is dealt to folds: a group, or a row. */
-struct unit {
-  uint32_t first; /* its first row in the order drawn */
-  size_t rows;
-};
-
-static int compare_units(const void *one, const void *other) {
-  const struct unit *a = one, *b = other;
-  return a->rows != b->rows ? (a->rows < b->rows) - (a->rows > b->rows) : (a->first > b->first) - (a->first < b->first);
+enum tutti_status tutti_groups_of_rows(const struct tutti_loading *loading, size_t count, const uint32_t *rows,
+                                       uint32_t **group) {
+  enum tutti_status status = TUTTI_OK;
+  tutti_context *context = loading->context;
+  uint32_t *first = NULL; /* of a group: the first of these rows + 1 */
+  *group = NULL;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, tutti_rows_count(loading->rows), sizeof *first, &first));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof **group, group));
+  for (size_t i = 0; i < count; i++) {
+    uint32_t *of_group = &first[loading->group[rows[i]]];
+    *of_group = *of_group ? *of_group : (uint32_t)i + 1;
+    (*group)[i] = *of_group - 1;
+  }
+out:
+  tutti_free(first);
+  return status;
 }
+
+const uint32_t *tutti_split_groups(const tutti_split *split) { return split->group; }
+
+/* --- folds --- */
 
 /* Whole groups, the largest first, each to the fold that has the fewest rows. */
 static enum tutti_status deal_groups(const struct tutti_loading *loading, size_t count, const uint32_t *rows,
                                      const uint32_t *order, size_t folds, uint32_t *fold) {
   enum tutti_status status = TUTTI_OK;
   tutti_context *context = loading->context;
-  size_t all = tutti_rows_count(loading->rows), groups = 0, *filled = NULL;
-  uint32_t *place = NULL; /* of a group: its number + 1 in units; later its fold */
-  struct unit *units = NULL;
-  TUTTI_TRY_OUT(context, tutti_alloc(context, folds, sizeof *filled, &filled));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, all, sizeof *place, &place));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *units, &units));
-  for (size_t i = 0; i < count; i++) {
-    uint32_t group = loading->group[rows[order[i]]];
-    if (!place[group]) {
-      units[groups].first = (uint32_t)i;
-      place[group] = (uint32_t)++groups;
-    }
-    units[place[group] - 1].rows++;
-  }
-  if (groups < folds) {
+  size_t groups = 0;
+  uint32_t *group = NULL;
+  TUTTI_TRY_OUT(context, tutti_groups_of_rows(loading, count, rows, &group));
+  TUTTI_TRY_OUT(context, tutti_deal_groups(context, count, group, order, folds, fold, &groups));
+  if (groups < folds)
     status =
         TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                    "data.folds: expected at most as many folds as groups, %zu in training and validation; found %zu",
                    groups, folds);
-    goto out;
-  }
-  qsort(units, groups, sizeof *units, compare_units);
-  for (size_t u = 0; u < groups; u++) {
-    size_t least = 0;
-    for (size_t f = 1; f < folds; f++)
-      least = filled[f] < filled[least] ? f : least;
-    filled[least] += units[u].rows;
-    place[loading->group[rows[order[units[u].first]]]] = (uint32_t)least;
-  }
-  for (size_t i = 0; i < count; i++)
-    fold[i] = place[loading->group[rows[i]]];
 out:
-  tutti_free(filled);
-  tutti_free(place);
-  tutti_free(units);
+  tutti_free(group);
   return status;
 }
 

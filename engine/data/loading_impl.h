@@ -53,6 +53,9 @@ TUTTI_NODISCARD enum tutti_status tutti_loading_read(struct tutti_loading *loadi
 TUTTI_NODISCARD enum tutti_status tutti_loading_share_out(struct tutti_loading *loading, tutti_dataset *dataset);
 /* Find the groups of rows that are used (groups.c). */
 TUTTI_NODISCARD enum tutti_status tutti_groups_find(struct tutti_loading *loading);
+/* Of rows[count], the index of the first that is of the same group: group[count], which the caller frees. */
+TUTTI_NODISCARD enum tutti_status tutti_groups_of_rows(const struct tutti_loading *loading, size_t count,
+                                                       const uint32_t *rows, uint32_t **group);
 /* Deal the pool's rows[count] to folds: fold[count]. */
 TUTTI_NODISCARD enum tutti_status tutti_folds_deal(const struct tutti_loading *loading, bool stratified, size_t classes,
                                                    size_t count, const uint32_t *rows, size_t folds, uint32_t *fold);

@@ -181,8 +181,12 @@ static enum tutti_status make_split(struct tutti_loading *loading, size_t s, tut
   if (loading->images)
     return tutti_images_split(loading->context, dataset->encoding, loading->rows, name, loading->counts[s],
                               loading->of_split[s], loading->labels, &dataset->splits[s]);
-  return tutti_encoding_split(loading->context, dataset->encoding, loading->rows, name, loading->counts[s],
-                              loading->of_split[s], true, &dataset->splits[s]);
+  TUTTI_TRY(loading->context,
+            tutti_encoding_split(loading->context, dataset->encoding, loading->rows, name, loading->counts[s],
+                                 loading->of_split[s], true, &dataset->splits[s]));
+  return loading->group
+             ? tutti_groups_of_rows(loading, loading->counts[s], loading->of_split[s], &dataset->splits[s]->group)
+             : TUTTI_OK;
 }
 
 enum tutti_status tutti_loading_share_out(struct tutti_loading *loading, tutti_dataset *dataset) {

@@ -144,9 +144,11 @@ static void share_out(const struct tutti_partition *partition, const double *sha
   }
 }
 
-/* Whole groups: each goes where its middle lies when all stand in the order drawn. */
+/* Whole groups, shared out among the splits to[TUTTI_SPLITS]: each goes where its middle lies when all stand in the
+   order that the stream draws. */
 static enum tutti_status share_groups(tutti_context *context, const struct tutti_partition *partition,
-                                      const double *shares, size_t count, const uint32_t *rows) {
+                                      const char *stream, const uint8_t *to, const double *shares, size_t count,
+                                      const uint32_t *rows) {
   enum tutti_status status = TUTTI_OK;
   double sum = shares[0] + shares[1] + shares[2];
   size_t groups = 0, at = 0;
@@ -160,7 +162,7 @@ static enum tutti_status share_groups(tutti_context *context, const struct tutti
     if (size[partition->group[rows[i]]]++ == 0)
       first[groups++] = partition->group[rows[i]];
   if (!partition->in_order) {
-    tutti_random_init(&random, partition->seed, "split", 0);
+    tutti_random_init(&random, partition->seed, stream, 0);
     tutti_random_shuffle(&random, groups, first);
   }
   for (size_t g = 0; g < groups; g++) {
@@ -168,7 +170,7 @@ static enum tutti_status share_groups(tutti_context *context, const struct tutti
     size_t s = 0;
     while (s + 1 < TUTTI_SPLITS && middle >= (double)boundary(shares, sum, s, count))
       s++;
-    chosen[first[g]] = (uint8_t)s;
+    chosen[first[g]] = to[s];
     at += size[first[g]];
   }
   for (size_t i = 0; i < count; i++)
@@ -180,7 +182,7 @@ out:
   return status;
 }
 
-/* Files of row numbers, a gap, calibration rows: all may cut a group in two, and then test rows are no new ones. */
+/* Files of row numbers, or a gap, may cut a group in two, and then test rows are no new ones. */
 static enum tutti_status check_groups(tutti_context *context, const struct tutti_partition *partition) {
   uint32_t *seen; /* of a group: its first used row + 1 */
   enum tutti_status status = TUTTI_OK;
@@ -197,7 +199,7 @@ static enum tutti_status check_groups(tutti_context *context, const struct tutti
       status =
           TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                      "data.groups: rows %u and %zu are of one group, but one is of %s and the other of %s; leave "
-                     "out the key that tears them apart (a file of row numbers, gap, or calibration)",
+                     "out the key that tears them apart (a file of row numbers, or gap)",
                      *of_group - 1, r, split_names[partition->split[*of_group - 1]], split_names[partition->split[r]]);
   }
   tutti_free(seen);
@@ -250,7 +252,9 @@ static enum tutti_status share_rest(tutti_context *context, const struct tutti_p
     for (size_t r = 0; r < partition->rows; r++)
       if (named[r] == FREE && partition->split[r] != TUTTI_UNUSED)
         rows[count++] = (uint32_t)r;
-    TUTTI_TRY_OUT(context, share_groups(context, partition, shares, count, rows));
+    TUTTI_TRY_OUT(context,
+                  share_groups(context, partition, "split",
+                               (const uint8_t[]){TUTTI_TRAIN, TUTTI_VALIDATION, TUTTI_TEST}, shares, count, rows));
   } else if (sum > 0) {
     share_strata(partition, shares, named, false, rows);
     if (lacks_rows(partition, shares, named))
@@ -301,8 +305,37 @@ static enum tutti_status apply_limits(tutti_context *context, const struct tutti
 
 /* --- calibration rows --- */
 
+static enum tutti_status fail_to_keep(tutti_context *context, const struct tutti_partition *partition, size_t rows,
+                                      const char *found) {
+  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                    "data.calibration: %g of the %zu training %s%s is %s share, or 0 to do without",
+                    partition->calibration, rows, tutti_plural(rows, "row", "rows"),
+                    partition->group ? ", as whole groups," : "", found);
+}
+
+/* Whole groups of training rows. */
+static enum tutti_status keep_groups_apart(tutti_context *context, const struct tutti_partition *partition) {
+  static const uint8_t to[TUTTI_SPLITS] = {TUTTI_TRAIN, TUTTI_CALIBRATION, TUTTI_CALIBRATION};
+  const double shares[TUTTI_SPLITS] = {1 - partition->calibration, partition->calibration, 0};
+  enum tutti_status status = TUTTI_OK;
+  size_t count = 0, kept = 0;
+  uint32_t *rows;
+  TUTTI_TRY(context, tutti_alloc(context, partition->rows, sizeof *rows, &rows));
+  for (size_t r = 0; r < partition->rows; r++)
+    if (partition->split[r] == TUTTI_TRAIN)
+      rows[count++] = (uint32_t)r;
+  TUTTI_TRY_OUT(context, share_groups(context, partition, "calibration", to, shares, count, rows));
+  for (size_t i = 0; i < count; i++)
+    kept += partition->split[rows[i]] == TUTTI_CALIBRATION;
+  if (kept == 0 || kept == count)
+    status = fail_to_keep(context, partition, count, kept == 0 ? "none; give a larger" : "all; give a smaller");
+out:
+  tutti_free(rows);
+  return status;
+}
+
 /* Turn a share of the training rows into calibration rows: of each stratum its share, to within one row. */
-static enum tutti_status keep_apart(tutti_context *context, const struct tutti_partition *partition) {
+static enum tutti_status keep_rows_apart(tutti_context *context, const struct tutti_partition *partition) {
   uint32_t *rows;
   size_t seen = 0, kept = 0;
   TUTTI_TRY(context, tutti_alloc(context, partition->rows, sizeof *rows, &rows));
@@ -326,9 +359,7 @@ static enum tutti_status keep_apart(tutti_context *context, const struct tutti_p
   tutti_free(rows);
   if (kept > 0)
     return TUTTI_OK;
-  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                    "data.calibration: %g of the %zu training %s is none; give a larger share, or 0 to do without",
-                    partition->calibration, seen, tutti_plural(seen, "row", "rows"));
+  return fail_to_keep(context, partition, seen, "none; give a larger");
 }
 
 /* --- check --- */
@@ -369,7 +400,7 @@ enum tutti_status tutti_partition_rows(tutti_context *context, const struct tutt
   TUTTI_TRY_OUT(context, apply_limits(context, partition));
   TUTTI_TRY_OUT(context, check_counts(context, partition));
   if (partition->calibration > 0)
-    TUTTI_TRY_OUT(context, keep_apart(context, partition));
+    TUTTI_TRY_OUT(context, (partition->group ? keep_groups_apart : keep_rows_apart)(context, partition));
   TUTTI_TRY_OUT(context, check_groups(context, partition));
 out:
   tutti_free(named);

@@ -97,6 +97,24 @@ static enum tutti_status take_labels(tutti_context *context, const struct tutti_
   return TUTTI_OK;
 }
 
+/* Without groups there is no such array. */
+static enum tutti_status take_groups(tutti_context *context, const struct tutti_npy *array, tutti_split *split) {
+  const int32_t *groups = array->data;
+  if (!groups)
+    return TUTTI_OK;
+  if (array->element != TUTTI_I32 || array->count != split->rows)
+    return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "split %s: expected the groups of %zu rows, found another array",
+                      split->name, split->rows);
+  TUTTI_TRY(context, tutti_alloc(context, split->rows, sizeof *split->group, &split->group));
+  for (size_t r = 0; r < split->rows; r++) {
+    if (groups[r] < 0 || (size_t)groups[r] > r || groups[groups[r]] != groups[r])
+      return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "split %s: expected the first row of each group; row %zu has %d",
+                        split->name, r, groups[r]);
+    split->group[r] = (uint32_t)groups[r];
+  }
+  return TUTTI_OK;
+}
+
 /* Without cross-validation there is no such array. */
 static enum tutti_status take_folds(tutti_context *context, const struct tutti_npy *array, tutti_dataset *dataset) {
   const size_t rows = dataset->splits[TUTTI_VALIDATION]->rows;
@@ -133,10 +151,13 @@ static enum tutti_status take_array(tutti_context *context, const struct tutti_e
                                     const struct tutti_stored_splits *splits, enum tutti_stored_array which,
                                     tutti_split *split) {
   struct tutti_npy array = {0};
-  enum tutti_status status = map_array(context, splits, split, which, &array);
+  enum tutti_status status = which == TUTTI_STORED_GROUPS
+                                 ? splits->map(splits->argument, context, split->name, which, &array)
+                                 : map_array(context, splits, split, which, &array);
   if (status == TUTTI_OK)
     status = which == TUTTI_STORED_ROWS     ? take_rows(context, &array, split)
              : which == TUTTI_STORED_LABELS ? take_labels(context, &array, split)
+             : which == TUTTI_STORED_GROUPS ? take_groups(context, &array, split)
                                             : take_targets(context, encoding, &array, split);
   tutti_npy_unmap(&array);
   return status == TUTTI_ERROR_CORRUPT ? splits->place(splits->argument, context, split->name, which, status) : status;
@@ -146,6 +167,7 @@ static enum tutti_status take_arrays(tutti_context *context, const struct tutti_
                                      const struct tutti_stored_splits *splits, bool targets, tutti_split *split) {
   bool classes = encoding->task == TUTTI_TASK_CLASSIFICATION;
   TUTTI_TRY(context, take_array(context, encoding, splits, TUTTI_STORED_ROWS, split));
+  TUTTI_TRY(context, take_array(context, encoding, splits, TUTTI_STORED_GROUPS, split));
   return targets ? take_array(context, encoding, splits, classes ? TUTTI_STORED_LABELS : TUTTI_STORED_TARGETS, split)
                  : TUTTI_OK;
 }

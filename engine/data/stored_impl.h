@@ -6,13 +6,14 @@
 #include <tutti/data.h>
 #include <tutti/npy.h>
 
-/* The arrays of a split: row numbers in the source, values of the targets, class numbers, and with cross-validation the
-   folds of validation rows. */
+/* The arrays of a split: row numbers in the source, values of the targets, class numbers, with cross-validation the
+   folds of validation rows, and with groups of rows the first row of each one's group. */
 enum tutti_stored_array {
   TUTTI_STORED_ROWS,
   TUTTI_STORED_TARGETS,
   TUTTI_STORED_LABELS,
   TUTTI_STORED_FOLDS,
+  TUTTI_STORED_GROUPS,
   TUTTI_STORED_ARRAYS
 };
 

@@ -8,6 +8,8 @@
 #include <tutti/names.h>
 #include <tutti/random.h>
 
+#include "core/base/deal_impl.h"
+
 /* --- parts of the rows --- */
 
 /* Some of the rows, copied. */
@@ -28,7 +30,7 @@ static void release_part(struct part *part) {
 }
 
 /* The rows whose fold is `fold`, or whose fold is not. */
-static enum tutti_status take_part(tutti_context *context, const struct tutti_calibrating *of, const size_t *folds,
+static enum tutti_status take_part(tutti_context *context, const struct tutti_calibrating *of, const uint32_t *folds,
                                    size_t fold, bool inside, struct part *part) {
   size_t rows = of->combined->rows, outputs = of->combined->outputs, count = 0;
   size_t width = tutti_combined_width(of->combined->kind, outputs);
@@ -61,9 +63,11 @@ static enum tutti_status take_part(tutti_context *context, const struct tutti_ca
 }
 
 /* Deal the rows to the folds: in random order, and of classes one class after the other, so that each fold has its
-   share. */
-static enum tutti_status deal(tutti_context *context, const struct tutti_calibrating *of, size_t *folds) {
-  size_t rows = of->combined->rows, dealt = 0, classes = of->targets->labels ? of->combined->outputs : 1;
+   share; but whole groups, if there are any. */
+static enum tutti_status deal(tutti_context *context, const struct tutti_calibrating *of, uint32_t *folds,
+                              struct tutti_verdict *verdict) {
+  enum tutti_status status = TUTTI_OK;
+  size_t rows = of->combined->rows, dealt = 0, classes = of->targets->labels ? of->combined->outputs : 1, groups = 0;
   struct tutti_random random;
   uint32_t *order;
   TUTTI_TRY(context, tutti_alloc(context, rows, sizeof *order, &order));
@@ -71,12 +75,20 @@ static enum tutti_status deal(tutti_context *context, const struct tutti_calibra
     order[r] = (uint32_t)r;
   tutti_random_init(&random, of->seed, "calibration", 0);
   tutti_random_shuffle(&random, rows, order);
-  for (size_t c = 0; c < classes; c++)
+  if (of->group)
+    TUTTI_TRY_OUT(context, tutti_deal_groups(context, rows, of->group, order, (size_t)of->folds, folds, &groups));
+  if (of->group && groups < (size_t)of->folds)
+    (void)snprintf(verdict->refused, sizeof verdict->refused,
+                   "it is judged by %lld folds of whole groups, and its %zu rows are of %zu %s; "
+                   "give more of them, or fewer evaluation.folds",
+                   (long long)of->folds, rows, groups, tutti_plural(groups, "group", "groups"));
+  for (size_t c = 0; c < classes && !of->group; c++)
     for (size_t i = 0; i < rows; i++)
       if (!of->targets->labels || (size_t)of->targets->labels[order[i]] == c)
-        folds[order[i]] = dealt++ % (size_t)of->folds;
+        folds[order[i]] = (uint32_t)(dealt++ % (size_t)of->folds);
+out:
   tutti_free(order);
-  return TUTTI_OK;
+  return status;
 }
 
 /* --- the measure --- */
@@ -155,7 +167,7 @@ static enum tutti_status add_likelihoods(tutti_context *context, const struct pa
 }
 
 /* Of the rows of a fold. */
-static void add_intervals(const struct tutti_calibrating *of, const size_t *folds, size_t fold, size_t level,
+static void add_intervals(const struct tutti_calibrating *of, const uint32_t *folds, size_t fold, size_t level,
                           const double *after, struct sums *sums) {
   const struct tutti_evaluation_options none = TUTTI_EVALUATION_DEFAULTS;
   size_t outputs = of->combined->outputs, cells = of->combined->rows * outputs, taken = 0;
@@ -175,7 +187,7 @@ static void add_intervals(const struct tutti_calibrating *of, const size_t *fold
 }
 
 static enum tutti_status judge_fold(tutti_context *context, tutti_calibrator *calibrator,
-                                    const struct tutti_calibrating *of, const size_t *folds, size_t fold,
+                                    const struct tutti_calibrating *of, const uint32_t *folds, size_t fold,
                                     struct sums *sums) {
   const struct tutti_evaluation_options none = TUTTI_EVALUATION_DEFAULTS;
   enum tutti_status status;
@@ -242,11 +254,13 @@ static enum tutti_status judge(tutti_context *context, tutti_calibrator *calibra
                                struct tutti_verdict *verdict) {
   enum tutti_status status;
   struct sums sums = {0};
-  size_t *folds = NULL;
+  uint32_t *folds = NULL;
   bool intervals = tutti_calibrator_gives(calibrator) & TUTTI_GIVES_INTERVALS;
   double count = (double)of->combined->rows * (intervals ? (double)of->combined->outputs : 1);
   TUTTI_TRY_OUT(context, tutti_alloc(context, of->combined->rows, sizeof *folds, &folds));
-  TUTTI_TRY_OUT(context, deal(context, of, folds));
+  TUTTI_TRY_OUT(context, deal(context, of, folds, verdict));
+  if (*verdict->refused)
+    goto out;
   for (size_t f = 0; f < (size_t)of->folds; f++)
     TUTTI_TRY_OUT(context, judge_fold(context, calibrator, of, folds, f, &sums));
   if (intervals)

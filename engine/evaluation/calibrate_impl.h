@@ -53,8 +53,9 @@ struct tutti_calibrating {
   int64_t folds; /* by which the fit is judged; 0 or 1: it is not */
   const struct tutti_combined *combined;
   const struct tutti_targets *targets;
-  const double *plain; /* regression: [TUTTI_FIXED_LEVELS][rows][outputs][2], the intervals without a calibrator */
-  bool parts;          /* of combined->mixtures; see struct tutti_mixtures */
+  const double *plain;   /* regression: [TUTTI_FIXED_LEVELS][rows][outputs][2], the intervals without a calibrator */
+  const uint32_t *group; /* [rows]: the first row of each one's group, for groups that no fold tears; NULL without */
+  bool parts;            /* of combined->mixtures; see struct tutti_mixtures */
   bool own_rows; /* have these rows chosen nothing? Then intervals hold what they promise, and are taken for that */
 };
 

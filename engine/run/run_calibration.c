@@ -4,6 +4,7 @@
 #include "run_impl.h"
 
 #include "core/base/json_impl.h"
+#include "engine/data/folds_impl.h"
 #include "engine/evaluation/calibrate_impl.h"
 #include "engine/data/split_names.h"
 
@@ -77,8 +78,8 @@ struct outcome {
 /* Fit on the pool of some rows; what cannot be fitted is refused in the verdict. */
 static enum tutti_status fit(tutti_context *context, const struct tutti_choice *choice,
                              const struct tutti_evaluation_options *options, const struct tutti_pool *pool,
-                             const tutti_ensemble *ensemble, bool own_rows, struct tutti_run_calibration *calibration,
-                             struct outcome *outcome) {
+                             const tutti_ensemble *ensemble, const tutti_split *rows,
+                             struct tutti_run_calibration *calibration, struct outcome *outcome) {
   enum tutti_status status;
   struct tutti_combined combined = {.values = NULL};
   struct tutti_targets targets = {.size = sizeof targets};
@@ -103,8 +104,9 @@ static enum tutti_status fit(tutti_context *context, const struct tutti_choice *
                                                 .combined = &combined,
                                                 .targets = &targets,
                                                 .plain = plain,
+                                                .group = tutti_split_groups(rows),
                                                 .parts = mixtures.parts,
-                                                .own_rows = own_rows};
+                                                .own_rows = strcmp(tutti_split_name(rows), own) == 0};
   TUTTI_TRY_OUT(context, tutti_calibrate(context, &calibrating, &calibration->calibrator, &outcome->verdict));
   TUTTI_TRY_OUT(context, find_endless(context, calibration->calibrator, options, &combined, &outcome->endless));
 out:
@@ -205,8 +207,8 @@ enum tutti_status tutti_run_calibrate(tutti_context *context, const struct tutti
   TUTTI_TRY_OUT(context, tutti_run_members(context, ensemble, &trials));
   TUTTI_TRY_OUT(context,
                 tutti_run_pool_open(choice->source, context, split, tutti_ensemble_size(ensemble), trials, &pool));
-  TUTTI_TRY_OUT(context,
-                fit(context, choice, options, &pool, ensemble, strcmp(split, own) == 0, calibration, &outcome));
+  TUTTI_TRY_OUT(context, fit(context, choice, options, &pool, ensemble, tutti_dataset_find(dataset, split), calibration,
+                             &outcome));
   TUTTI_TRY_OUT(context,
                 describe(context, choice->host, name, split, pool.rows, options->folds, &outcome, calibration));
 out:

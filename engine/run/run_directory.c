@@ -126,6 +126,9 @@ static enum tutti_status write_split(tutti_context *context, const char *directo
                                        tutti_split_labels(split)));
   if (fold) /* small numbers, which are the same as int32 */
     TUTTI_TRY_OUT(context, write_array(context, directory, name, TUTTI_SPLIT_FILE_FOLDS, TUTTI_I32, 1, shape, fold));
+  if (tutti_split_groups(split)) /* likewise */
+    TUTTI_TRY_OUT(context, write_array(context, directory, name, TUTTI_SPLIT_FILE_GROUPS, TUTTI_I32, 1, shape,
+                                       tutti_split_groups(split)));
 out:
   tutti_free(numbers);
   return status;
@@ -179,7 +182,8 @@ static enum tutti_status record_split(tutti_context *context, const char *folder
   const bool there[TUTTI_SPLIT_FILES] = {[TUTTI_SPLIT_FILE_ROWS] = tutti_split_source_rows(split) != NULL,
                                          [TUTTI_SPLIT_FILE_TARGETS] = tutti_split_raw_targets(split) != NULL,
                                          [TUTTI_SPLIT_FILE_LABELS] = tutti_split_labels(split) != NULL,
-                                         [TUTTI_SPLIT_FILE_FOLDS] = folds};
+                                         [TUTTI_SPLIT_FILE_FOLDS] = folds,
+                                         [TUTTI_SPLIT_FILE_GROUPS] = tutti_split_groups(split) != NULL};
   for (size_t i = 0; i < TUTTI_SPLIT_FILES; i++) {
     char *name;
     if (!there[i])
@@ -309,7 +313,8 @@ static enum tutti_status stored_path(tutti_context *context, const struct stored
   static const enum tutti_split_file files[TUTTI_STORED_ARRAYS] = {[TUTTI_STORED_ROWS] = TUTTI_SPLIT_FILE_ROWS,
                                                                    [TUTTI_STORED_TARGETS] = TUTTI_SPLIT_FILE_TARGETS,
                                                                    [TUTTI_STORED_LABELS] = TUTTI_SPLIT_FILE_LABELS,
-                                                                   [TUTTI_STORED_FOLDS] = TUTTI_SPLIT_FILE_FOLDS};
+                                                                   [TUTTI_STORED_FOLDS] = TUTTI_SPLIT_FILE_FOLDS,
+                                                                   [TUTTI_STORED_GROUPS] = TUTTI_SPLIT_FILE_GROUPS};
   return tutti_run_split_path(context, stored->directory, split, files[which], path);
 }
 

@@ -259,7 +259,7 @@ enum tutti_status tutti_run_part_path(tutti_context *context, const char *direct
 
 enum tutti_status tutti_split_file_name(tutti_context *context, const char *split, enum tutti_split_file file,
                                         char **name) {
-  static const char *const names[TUTTI_SPLIT_FILES] = {"rows", "targets", "labels", "folds"};
+  static const char *const names[TUTTI_SPLIT_FILES] = {"rows", "targets", "labels", "folds", "groups"};
   return tutti_format(context, name, "%s-%s.npy", split, names[file]);
 }
 

@@ -58,12 +58,13 @@ TUTTI_NODISCARD enum tutti_status tutti_run_part_path(tutti_context *context, co
 
 /* --- splits --- */
 
-/* The files of a split: row numbers in the source, values of the targets or class numbers. */
+/* The files of a split: row numbers in the source, values of the targets or class numbers, folds and groups. */
 enum tutti_split_file {
   TUTTI_SPLIT_FILE_ROWS,
   TUTTI_SPLIT_FILE_TARGETS,
   TUTTI_SPLIT_FILE_LABELS,
   TUTTI_SPLIT_FILE_FOLDS,
+  TUTTI_SPLIT_FILE_GROUPS,
   TUTTI_SPLIT_FILES
 };
 TUTTI_NODISCARD enum tutti_status tutti_split_file_name(tutti_context *context, const char *split,

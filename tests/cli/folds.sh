@@ -191,11 +191,6 @@ expect_code 0
 checks=$((checks + 1))
 grep -qE '^ *patient +groups ' out || complain "expected the role of the column of groups"
 
-# --- large tables do without; refusals ---
-
-tutti run values.ini --quiet --out large --set data.folds_below=90
-expect_code 0
-expect_out "72 train, 24 validation, 24 test"
 refused() { # SETTING... -- TEXT...
   local settings=()
   while [ "$1" != -- ]; do settings+=(--set "$1"); shift; done
@@ -204,11 +199,65 @@ refused() { # SETTING... -- TEXT...
   expect_code 2
   expect_err "$@"
 }
+
+# --- calibration rows of grouped data are whole groups, and so are the folds that judge a calibrator ---
+
+printf '%s\n' '[calibrator]' 'plugin = variance-scaling' '[evaluation]' 'folds = 3' | cat grouped.ini - | sed 's/^groups.*/&\ncalibration = 0.3/' >kept.ini
+tutti run kept.ini --quiet --out kept
+expect_code 0
+tutti run kept.ini --quiet --out kept-again --workers 3
+expect_code 0
+tutti run kept.ini --quiet --out kept-single --set data.folds=0
+expect_code 0
+checks=$((checks + 1))
+[ "$("$json_value" kept/ensemble.json calibration split)" = calibration ] || complain "expected a fit to the calibration rows"
+for file in summary.json ensemble.json splits/calibration-rows.npy splits/calibration-groups.npy; do
+  checks=$((checks + 1))
+  cmp -s kept/$file kept-again/$file || complain "expected the same $file"
+done
+for split in validation test; do
+  checks=$((checks + 1))
+  cmp -s kept-single/splits/$split-rows.npy single/splits/$split-rows.npy || complain "expected the same $split rows"
+done
+numbers <<'PY'
+import csv
+import numpy as np
+patient = [row["patient"] for row in csv.DictReader(open("grouped.csv"))]
+for run, others, share in (("kept", ("validation", "test"), (0.6, 0)), ("kept-single", ("train", "validation", "test"), (0.6, 0))):
+    rows = np.load(f"{run}/splits/calibration-rows.npy")
+    mine = {patient[r] for r in rows}
+    for other in others:
+        assert not mine & {patient[r] for r in np.load(f"{run}/splits/{other}-rows.npy")}, (run, other)
+    assert abs(len(rows) - 0.3 * 72) <= 5, len(rows)  # of 72 training rows, in groups of 5
+    for split in ("calibration",) + others:
+        rows, group = (np.load(f"{run}/splits/{split}-{name}.npy") for name in ("rows", "groups"))
+        names = [patient[r] for r in rows]
+        assert (group == [names.index(name) for name in names]).all(), (run, split)
+print("right")
+PY
+# A run that is looked at later judges by the groups that it has stored.
+cp -r kept kept-selected
+tutti select kept-selected --keep
+expect_code 0
+for what in before after; do
+  checks=$((checks + 1))
+  [ "$("$json_value" kept/ensemble.json calibration $what)" = "$("$json_value" kept-selected/ensemble.json calibration $what)" ] ||
+    complain "expected the same verdict as that of the run"
+done
+tutti select kept --set evaluation.folds=7
+expect_code 0
+expect_out "it is judged by 7 folds of whole groups, and its"
+refused data.calibration=0.01 -- "data.calibration: 0.01 of the 70 training rows, as whole groups, is none; give a larger share"
+
+# --- large tables do without; refusals ---
+
+tutti run values.ini --quiet --out large --set data.folds_below=90
+expect_code 0
+expect_out "72 train, 24 validation, 24 test"
 refused data.folds=1 -- "data.folds" "2 and more"
 refused data.folds=40 -- "data.folds" "as many folds as groups"
 refused data.groups= data.ignore=kind,patient data.folds=97 -- "data.folds" "rows of training and validation, 96"
 refused data.groups=patientt -- "data.groups" "did you mean 'patient'"
 refused data.groups=patient,group -- "data.groups" "one column"
 refused data.groups=y -- "data.groups" "named twice"
-refused data.calibration=0.3 data.folds=0 -- "data.groups" "are of one group"
 finish

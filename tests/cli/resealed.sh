@@ -15,6 +15,9 @@ tutti run small.ini --out whole/nomu --set head.kind=nomu --quiet
 expect_code 0
 tutti run small.ini --out whole/pair --set data.target="y x2" --quiet
 expect_code 0
+awk -F, -v OFS=, 'NR == 1 { print $0, "patient"; next } { print $0, "p" NR % 24 }' table.csv >grouped.csv
+tutti run small.ini --out whole/grouped --set data.path=grouped.csv --set data.groups=patient --quiet
+expect_code 0
 member=$("$json_value" whole/small/ensemble.json members 0 trial)
 member=trials/$(printf %06d "$member")
 
@@ -76,6 +79,12 @@ for bytes in '\377\377\377\377' '\002\000\000\000'; do
   reseal classes splits/test-labels.npy put 0 "$bytes"
   refuses evaluate "run/splits/test-labels.npy: split test: expected classes from 0 to 1; row 0 has"
 done
+for bytes in '\001\000\000\000' '\377\377\377\377'; do # the first row, in the group of a later one, of none
+  reseal grouped splits/train-groups.npy put 0 "$bytes"
+  refuses evaluate "run/splits/train-groups.npy: split train: expected the first row of each group; row 0 has"
+done
+reseal grouped splits/train-groups.npy cp whole/grouped/splits/test-groups.npy
+refuses evaluate "run/splits/train-groups.npy: split train: expected the groups of"
 reseal small splits/test-targets.npy cp whole/small/splits/train-targets.npy
 refuses evaluate "run/splits/test-targets.npy: split test: expected the targets of" "another type or shape"
 # As many numbers, but rows and columns are exchanged.

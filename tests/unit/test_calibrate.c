@@ -53,6 +53,37 @@ static void test_verdicts(void **state) {
   assert_non_null(strstr(judge(5).refused, "of one class"));
 }
 
+/* Twelve patients with five equal rows each: a fit to rows of a patient knows the others, and seems to help. Judged on
+   patients that the fit has not seen, it does not. */
+static void test_folds_of_groups(void **state) {
+  enum { PATIENTS = 12, EACH = 5, ROWS = PATIENTS * EACH };
+  uint32_t group[ROWS];
+  struct tutti_verdict verdict;
+  (void)state;
+  put("vector-scaling", TUTTI_TASK_CLASSIFICATION, 3);
+  draw_classes(PATIENTS, 1);
+  for (size_t r = ROWS; r-- > 0;) { /* row r is of patient r % PATIENTS, whose first row is there already */
+    const size_t patient = r % PATIENTS;
+    memmove(world.values + 3 * r, world.values + 3 * patient, 3 * sizeof *world.values);
+    world.labels[r] = world.labels[patient];
+    group[r] = (uint32_t)patient;
+  }
+  rows(ROWS);
+  struct tutti_calibrating of = {
+      .host = world.host, .seed = 1, .folds = 4, .combined = &world.combined, .targets = &world.targets};
+  must(tutti_calibrate(world.context, &of, &world.calibrator, &verdict));
+  assert_string_equal(verdict.refused, "");
+  of.group = group;
+  tutti_calibrator_destroy(world.calibrator);
+  must(tutti_calibrate(world.context, &of, &world.calibrator, &verdict));
+  assert_non_null(strstr(verdict.refused, "it does not help by more than chance may: nll"));
+  of.folds = PATIENTS + 1;
+  must(tutti_calibrate(world.context, &of, &world.calibrator, &verdict));
+  assert_string_equal(verdict.refused,
+                      "it is judged by 13 folds of whole groups, and its 60 rows are of 12 groups; give more of "
+                      "them, or fewer evaluation.folds");
+}
+
 /* Intervals that are as good as conformal ones already: without rows of their own these are refused, with such rows
    they are taken for what they promise. */
 static void test_promises_are_kept(void **state) {
@@ -315,6 +346,7 @@ int main(void) {
       TEST(test_variance_of_mixtures),
       TEST(test_variance_of_moments),
       TEST(test_verdict_of_parts),
+      TEST(test_folds_of_groups),
       TEST(test_promises_are_kept),
       TEST(test_mixture_quantiles),
       TEST(test_interval_score),
