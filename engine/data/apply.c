@@ -103,6 +103,7 @@ static enum tutti_status apply_table(tutti_context *context, struct tutti_encodi
   targets = targets && (tolerant || all_have_targets(context, encoding, table));
   TUTTI_TRY_OUT(context, (tolerant ? tutti_encoding_split_new : tutti_encoding_split)(
                              context, encoding, table, "new", tutti_rows_count(table), rows, targets, split));
+  tutti_encoding_warn(context, encoding, table, *split);
 out:
   tutti_free(rows);
   return status;

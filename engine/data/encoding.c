@@ -322,34 +322,7 @@ out:
   return status;
 }
 
-/* --- new rows, which may be wrong --- */
-
-enum { TOLD = 10 }; /* warnings of single rows */
-
-/* Encode what can be encoded; *unread counts the rest. */
-static enum tutti_status encode_readable(tutti_context *context, const struct tutti_encoding *encoding,
-                                         const tutti_rows *table, tutti_split *split, size_t *unread) {
-  *unread = 0;
-  for (size_t r = 0; r < split->rows; r++) {
-    float *inputs = split->inputs + r * encoding->features;
-    enum tutti_status status = encode_row(context, encoding, table, split->source_rows[r], inputs);
-    if (status != TUTTI_OK && status != TUTTI_ERROR_USAGE)
-      return status;
-    if (status == TUTTI_OK)
-      continue;
-    if (!split->unread)
-      TUTTI_TRY(context, tutti_alloc(context, split->rows, 1, &split->unread));
-    split->unread[r] = 1;
-    if (++*unread == split->rows) /* none is left to be predicted */
-      return tutti_error_prefix(context, status, "none of %zu %s can be read; the last: ", split->rows,
-                                tutti_plural(split->rows, "row", "rows"));
-    memset(inputs, 0, encoding->features * sizeof *inputs);
-    if (*unread <= TOLD)
-      tutti_log(context, TUTTI_LOG_WARNING, "%s", tutti_error_message(context));
-    tutti_error_clear(context);
-  }
-  return TUTTI_OK;
-}
+/* --- what models have not learnt --- */
 
 /* A column that was whole in training has the mean where a cell is missing now, and no mark of it: models have never
    seen that, and their intervals do not know of it. */
@@ -403,6 +376,41 @@ static void warn_of_unlisted(tutti_context *context, const struct tutti_encoding
                 tutti_rows_origin(table), column->name, count, split->rows, tutti_plural(split->rows, "row", "rows"),
                 tutti_category_of(table, first, column->position, buffer));
   }
+}
+
+void tutti_encoding_warn(tutti_context *context, const struct tutti_encoding *encoding, const tutti_rows *table,
+                         const tutti_split *split) {
+  warn_of_missing(context, encoding, table, split);
+  warn_of_unlisted(context, encoding, table, split);
+}
+
+/* --- new rows, which may be wrong --- */
+
+enum { TOLD = 10 }; /* warnings of single rows */
+
+/* Encode what can be encoded; *unread counts the rest. */
+static enum tutti_status encode_readable(tutti_context *context, const struct tutti_encoding *encoding,
+                                         const tutti_rows *table, tutti_split *split, size_t *unread) {
+  *unread = 0;
+  for (size_t r = 0; r < split->rows; r++) {
+    float *inputs = split->inputs + r * encoding->features;
+    enum tutti_status status = encode_row(context, encoding, table, split->source_rows[r], inputs);
+    if (status != TUTTI_OK && status != TUTTI_ERROR_USAGE)
+      return status;
+    if (status == TUTTI_OK)
+      continue;
+    if (!split->unread)
+      TUTTI_TRY(context, tutti_alloc(context, split->rows, 1, &split->unread));
+    split->unread[r] = 1;
+    if (++*unread == split->rows) /* none is left to be predicted */
+      return tutti_error_prefix(context, status, "none of %zu %s can be read; the last: ", split->rows,
+                                tutti_plural(split->rows, "row", "rows"));
+    memset(inputs, 0, encoding->features * sizeof *inputs);
+    if (*unread <= TOLD)
+      tutti_log(context, TUTTI_LOG_WARNING, "%s", tutti_error_message(context));
+    tutti_error_clear(context);
+  }
+  return TUTTI_OK;
 }
 
 bool tutti_encoding_has_target(const struct tutti_encoding *encoding, const tutti_rows *table, size_t row) {
@@ -470,8 +478,6 @@ enum tutti_status tutti_encoding_split_new(tutti_context *context, const struct 
   *out = NULL;
   TUTTI_TRY_OUT(context, begin_split(context, encoding, name, count, rows, &split));
   TUTTI_TRY_OUT(context, encode_readable(context, encoding, table, split, &unread));
-  warn_of_missing(context, encoding, table, split);
-  warn_of_unlisted(context, encoding, table, split);
   if (unread > 0)
     tutti_log(context, TUTTI_LOG_WARNING, "%s: %zu of %zu %s cannot be read; %s left empty", tutti_rows_origin(table),
               unread, count, tutti_plural(count, "row", "rows"),

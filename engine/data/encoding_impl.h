@@ -65,6 +65,10 @@ TUTTI_NODISCARD enum tutti_status tutti_encoding_split_new(tutti_context *contex
                                                            const struct tutti_encoding *encoding,
                                                            const tutti_rows *table, const char *name, size_t count,
                                                            const uint32_t *rows, bool targets, tutti_split **split);
+/* Warn of cells of new rows that models cannot have learnt from: missing ones of columns that were whole in training,
+   and categories that it did not list. */
+void tutti_encoding_warn(tutti_context *context, const struct tutti_encoding *encoding, const tutti_rows *table,
+                         const tutti_split *split);
 /* Copy the scaling of the targets into a split of regression. */
 TUTTI_NODISCARD enum tutti_status
 tutti_encoding_copy_scaling(tutti_context *context, const struct tutti_encoding *encoding, tutti_split *split);

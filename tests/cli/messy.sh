@@ -391,6 +391,14 @@ printf 'id;sold;city;area;currency\n1;2023-05-05;Atlantis;33,5;CHF\n2;2023-05-05
 tutti predict run cities.csv
 expect_code 0
 expect_err "cities.csv: column 'city' has a value in 1 of 3 rows that was rare or absent in training, as 'Atlantis'"
+# Both are said of rows that can all be read, too.
+printf 'id;sold;city;area;currency\n1;;Atlantis;33,5;CHF\n2;2023-05-05;Bern;3;CHF\n' >both.csv
+for strict in "" --strict; do
+  tutti predict run both.csv $strict
+  expect_code 0
+  expect_err "both.csv: column 'sold' has no value in 1 of 2 rows, and each training row had one: the mean stands for it" \
+    "both.csv: column 'city' has a value in 1 of 2 rows that was rare or absent in training, as 'Atlantis'"
+done
 # A wrong quote costs its line alone, wherever the next quote stands, and so does a zero byte.
 good=$(sed -n 2p good.csv)
 {
