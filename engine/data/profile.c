@@ -92,28 +92,21 @@ static void measure(size_t count, double *numbers, struct tutti_profile_column *
 
 /* --- texts --- */
 
-/* Keep a value among the most frequent ones. */
-static void place(struct tutti_profile_value value, struct tutti_profile_column *profile) {
-  for (size_t i = 0; i < TUTTI_PROFILE_SHOWN; i++)
-    if (value.rows > profile->most[i].rows) {
-      struct tutti_profile_value less = profile->most[i];
-      profile->most[i] = value;
-      value = less;
-    }
-}
-
-static void count_texts(size_t count, const char **texts, struct tutti_profile_column *profile) {
-  size_t same = 0;
+static enum tutti_status count_texts(tutti_context *context, const struct tutti_data_config *config, size_t count,
+                                     const char **texts, struct tutti_profile_column *profile) {
+  struct tutti_level *levels;
+  TUTTI_TRY(context, tutti_alloc(context, count, sizeof *levels, &levels));
   qsort(texts, count, sizeof *texts, tutti_compare_texts);
-  for (size_t i = 0; i < count; i++) {
-    same++;
-    if (i + 1 < count && strcmp(texts[i + 1], texts[i]) == 0)
-      continue;
-    place((struct tutti_profile_value){texts[i], same}, profile);
-    profile->rarest = profile->levels == 0 || same < profile->rarest ? same : profile->rarest;
-    profile->levels++;
-    same = 0;
+  profile->levels = tutti_levels_count(count, texts, levels);
+  profile->rarest = levels[profile->levels - 1].rows;
+  profile->kept = tutti_levels_kept(config, profile->levels, levels);
+  for (size_t l = 0; l < profile->levels; l++) {
+    profile->kept_rows += l < profile->kept ? levels[l].rows : 0;
+    if (l < TUTTI_PROFILE_SHOWN)
+      profile->most[l] = levels[l];
   }
+  tutti_free(levels);
+  return TUTTI_OK;
 }
 
 /* The days of dates, as numbers. */
@@ -150,7 +143,7 @@ enum tutti_status tutti_profile_column(tutti_context *context, const struct tutt
   else if (profile->numbers > 0)
     measure(profile->numbers, content.numbers, profile);
   else if (profile->texts > 0)
-    count_texts(profile->texts, content.texts, profile);
+    TUTTI_TRY_OUT(context, count_texts(context, config, profile->texts, content.texts, profile));
 out:
   release(&content);
   return status;

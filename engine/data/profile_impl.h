@@ -6,6 +6,7 @@
 #include <tutti/data.h>
 
 #include "engine/data/dates_impl.h"
+#include "engine/data/levels_impl.h"
 #include "engine/data/roles_impl.h"
 
 /* What a column holds. */
@@ -33,11 +34,6 @@ struct tutti_date_forms {
 
 enum { TUTTI_PROFILE_SHOWN = 5 }; /* so many of the most frequent values are named */
 
-struct tutti_profile_value {
-  const char *text; /* borrowed of the table */
-  size_t rows;
-};
-
 struct tutti_profile_column {
   const char *name; /* borrowed of the table */
   enum tutti_role role;
@@ -52,7 +48,8 @@ struct tutti_profile_column {
   bool whole;                                      /* all numbers are whole */
   size_t levels;                                   /* different values: of texts, or of numbers */
   size_t rarest;                                   /* rows of the value that is rarest */
-  struct tutti_profile_value most[TUTTI_PROFILE_SHOWN]; /* of texts: the most frequent ones, most frequent first */
+  size_t kept, kept_rows;                          /* of texts: the levels that stay categories, and their rows */
+  struct tutti_level most[TUTTI_PROFILE_SHOWN];    /* of texts: the most frequent ones, borrowed of the table */
 };
 
 /* A sign that all texts of a column have before or behind what is otherwise a number, as $ or %, and whether one of the

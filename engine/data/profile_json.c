@@ -192,7 +192,7 @@ static bool is_called_id(const char *name) {
 
 static void warn_of_input(const struct tutti_data_config *config, const tutti_rows *table, size_t index,
                           const struct tutti_profile_column *column, json_t *warnings) {
-  enum { MANY = 50, FAR = 20 };
+  enum { MANY = 50, FAR = 20, MOST = 5 }; /* MOST: a fifth of the rows is much to be told by one category */
   bool texts = column->content == TUTTI_CONTENT_TEXTS && column->useless == TUTTI_USEFUL;
   size_t rows = tutti_rows_count(table);
   size_t values = column->texts + column->numbers;
@@ -210,6 +210,12 @@ static void warn_of_input(const struct tutti_data_config *config, const tutti_ro
   else if (texts && column->levels > MANY && config->rare == 0 && config->most_categories == 0)
     warn(warnings, column, "%zu different texts in %zu rows become as many inputs; data.rare = 10 joins the rare ones",
          column->levels, rows);
+  else if (texts && MOST * (values - column->kept_rows) > values)
+    warn(warnings, column,
+         "%zu of %zu different texts are kept, in %.2g %% of its rows; the others are one, (other), of which models "
+         "learn "
+         "next to nothing: a larger data.most_categories, or a smaller data.rare, keeps more",
+         column->kept, column->levels, 100.0 * (double)column->kept_rows / (double)values);
   if (column->content == TUTTI_CONTENT_NUMBERS && column->zeros > 0 && column->whole && column->role != ROLE_CATEGORIES)
     warn(warnings, column,
          "zeros before its numbers, as in %.40s (%zu of them), are those of codes, such as postcodes, and it is taken "

@@ -7,6 +7,7 @@
 #include "cells_impl.h"
 #include "encoding_impl.h"
 #include "partition_impl.h"
+#include "levels_impl.h"
 #include "roles_impl.h"
 
 /* --- lists of columns --- */
@@ -221,33 +222,15 @@ static enum tutti_status collect_categories(tutti_context *context, const tutti_
   return TUTTI_OK;
 }
 
-/* A text of a column, and in how many rows it stands. */
-struct level {
-  const char *text;
-  size_t rows;
-};
-
-/* The most frequent first; of those as frequent, by text. */
-static int compare_levels(const void *a, const void *b) {
-  const struct level *x = a, *y = b;
-  return x->rows != y->rows ? (x->rows < y->rows) - (x->rows > y->rows) : strcmp(x->text, y->text);
-}
-
-/* Add the categories of sorted texts: the most frequent ones, of `rare` rows or more. The others become one. */
+/* Add the categories of sorted texts: the frequent ones. The others become one. */
 static enum tutti_status add_frequent(tutti_context *context, const struct tutti_data_config *config, size_t count,
-                                      char *const *sorted, struct tutti_data_column *column) {
+                                      const char *const *sorted, struct tutti_data_column *column) {
   enum tutti_status status = TUTTI_OK;
-  struct level *levels = NULL;
-  size_t found = 0, kept = 0, most = config->most_categories > 0 ? (size_t)config->most_categories : SIZE_MAX;
+  struct tutti_level *levels = NULL;
   TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof *levels, &levels));
-  for (size_t i = 0; i < count; i++) {
-    if (i == 0 || strcmp(sorted[i - 1], sorted[i]) != 0)
-      levels[found++].text = sorted[i];
-    levels[found - 1].rows++;
-  }
-  qsort(levels, found, sizeof *levels, compare_levels);
-  for (; kept < found && kept < most && levels[kept].rows >= (size_t)config->rare; kept++)
-    TUTTI_TRY_OUT(context, tutti_category_add(context, column, levels[kept].text));
+  const size_t found = tutti_levels_count(count, sorted, levels), kept = tutti_levels_kept(config, found, levels);
+  for (size_t l = 0; l < kept; l++)
+    TUTTI_TRY_OUT(context, tutti_category_add(context, column, levels[l].text));
   if (kept < found)
     TUTTI_TRY_OUT(context, tutti_category_add(context, column, TUTTI_CATEGORY_OTHER));
 out:
@@ -275,7 +258,7 @@ static enum tutti_status collect_frequent(tutti_context *context, const struct t
                     tutti_strdup(context, tutti_category_of(table, r, column->position, buffer), &texts[count++]));
   }
   qsort(texts, count, sizeof *texts, tutti_compare_texts);
-  TUTTI_TRY_OUT(context, add_frequent(context, config, count, texts, column));
+  TUTTI_TRY_OUT(context, add_frequent(context, config, count, (const char *const *)texts, column));
   if (missing)
     TUTTI_TRY_OUT(context, tutti_category_add(context, column, TUTTI_CATEGORY_MISSING));
 out:

@@ -215,6 +215,18 @@ tutti validate plain.ini --set data.path=zips.csv --set data.target=y --set data
 expect_code 0
 expect_not_in out "zeros before"
 
+# Categories of which few are kept, in few of the rows, which is said; not where the others are rare.
+awk -v OFS=, 'BEGIN { print "street", "y"; for (i = 0; i < 400; i++) print (i < 40 ? "main" : "s" i % 180), i % 7 }' >streets.csv
+tutti validate plain.ini --set data.path=streets.csv --set data.target=y --set data.most_categories=1
+expect_code 0
+expect_out "note: 'street': 1 of 181 different texts are kept, in 10 % of its rows; the others are one, (other)"
+tutti validate plain.ini --set data.path=streets.csv --set data.target=y --set data.rare=3
+expect_code 0
+expect_out "note: 'street': 1 of 181 different texts are kept, in 10 % of its rows"
+tutti validate plain.ini --set data.path=streets.csv --set data.target=y --set data.most_categories=150
+expect_code 0
+expect_not_in out "are kept"
+
 # Dates in another order and decimal commas between commas are not guessed, but they are not passed over either.
 printf 'sold,built,when,area,y\n' >written.csv
 for i in $(seq 10 31); do printf '%s.03.2024,3/%s/24,0%s/04/2024,"%s,5",%s\n' "$i" "$i" $((i % 9 + 1)) "$i" "$i"; done >>written.csv
