@@ -5,6 +5,7 @@
 #include <tutti/metrics.h>
 
 #include "cells_impl.h"
+#include "columns_impl.h"
 #include "dates_impl.h"
 #include "profile_impl.h"
 
@@ -55,6 +56,8 @@ static void count_cell(const char *date_format, bool named, const tutti_rows *ta
 
 static enum tutti_content content_of(const struct tutti_data_config *config,
                                      const struct tutti_profile_column *profile) {
+  if (profile->role == ROLE_CATEGORIES && profile->numbers + profile->texts + profile->infinite > 0)
+    return TUTTI_CONTENT_CATEGORIES;
   if (profile->dates > 0 && profile->dates == profile->numbers + profile->texts && config->dates != TUTTI_DATES_TEXTS)
     return TUTTI_CONTENT_DATES;
   if (profile->numbers > 0)
@@ -109,6 +112,23 @@ static enum tutti_status count_texts(tutti_context *context, const struct tutti_
   return TUTTI_OK;
 }
 
+/* The values of a column of categories, as texts. */
+static enum tutti_status count_categories(tutti_context *context, const struct tutti_data_config *config,
+                                          const tutti_rows *table, size_t column, const char **texts,
+                                          struct tutti_profile_column *profile) {
+  size_t count = 0, printed = 0;
+  TUTTI_TRY(context,
+            tutti_alloc(context, profile->numbers + profile->infinite, sizeof *profile->printed, &profile->printed));
+  for (size_t r = 0; r < tutti_rows_count(table); r++) {
+    const enum tutti_cell cell = tutti_rows_cell(table, r, column);
+    if (cell == TUTTI_CELL_MISSING)
+      continue;
+    texts[count++] = tutti_category_of(table, r, column, profile->printed[printed]);
+    printed += cell != TUTTI_CELL_TEXT;
+  }
+  return count_texts(context, config, count, texts, profile);
+}
+
 /* The days of dates, as numbers. */
 static void take_days(const char *date_format, size_t count, const char *const *texts, double *days) {
   bool time;
@@ -138,7 +158,9 @@ enum tutti_status tutti_profile_column(tutti_context *context, const struct tutt
     TUTTI_TRY_OUT(context, tutti_profile_date_forms(context, config, table, column, &profile->forms));
   if (profile->content == TUTTI_CONTENT_DATES)
     take_days(date_format, profile->texts, content.texts, content.numbers + profile->numbers);
-  if (profile->content == TUTTI_CONTENT_DATES)
+  if (profile->content == TUTTI_CONTENT_CATEGORIES)
+    TUTTI_TRY_OUT(context, count_categories(context, config, table, column, content.texts, profile));
+  else if (profile->content == TUTTI_CONTENT_DATES)
     measure(profile->dates, content.numbers, profile);
   else if (profile->numbers > 0)
     measure(profile->numbers, content.numbers, profile);

@@ -15,6 +15,7 @@ enum tutti_content {
   TUTTI_CONTENT_TEXTS,
   TUTTI_CONTENT_DATES,
   TUTTI_CONTENT_MIXED,
+  TUTTI_CONTENT_CATEGORIES, /* the recipe names it as such: numbers are texts like others */
   TUTTI_CONTENT_NOTHING
 };
 
@@ -50,6 +51,7 @@ struct tutti_profile_column {
   size_t rarest;                                   /* rows of the value that is rarest */
   size_t kept, kept_rows;                          /* of texts: the levels that stay categories, and their rows */
   struct tutti_level most[TUTTI_PROFILE_SHOWN];    /* of texts: the most frequent ones, borrowed of the table */
+  char (*printed)[32];                             /* the numbers among categories; the caller frees it */
 };
 
 /* A sign that all texts of a column have before or behind what is otherwise a number, as $ or %, and whether one of the

@@ -20,11 +20,10 @@ static const char *role_name(enum tutti_role role) {
 }
 
 static const char *content_name(enum tutti_content content) {
-  static const char *const names[] = {[TUTTI_CONTENT_NUMBERS] = "numbers",
-                                      [TUTTI_CONTENT_TEXTS] = "texts",
-                                      [TUTTI_CONTENT_DATES] = "dates",
-                                      [TUTTI_CONTENT_MIXED] = "numbers and texts",
-                                      [TUTTI_CONTENT_NOTHING] = "nothing"};
+  static const char *const names[] = {
+      [TUTTI_CONTENT_NUMBERS] = "numbers",       [TUTTI_CONTENT_TEXTS] = "texts",
+      [TUTTI_CONTENT_DATES] = "dates",           [TUTTI_CONTENT_MIXED] = "numbers and texts",
+      [TUTTI_CONTENT_CATEGORIES] = "categories", [TUTTI_CONTENT_NOTHING] = "nothing"};
   return names[content];
 }
 
@@ -38,10 +37,10 @@ static json_t *describe(const struct tutti_profile_column *column) {
   json_t *name = json_string(column->name);
   return json_pack("{s:o, s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "name",
                    name ? name : json_string("(not UTF-8)"), "role", role_name(column->role), "content",
-                   column->role == ROLE_CATEGORIES ? "categories" : content_name(column->content), "missing",
-                   (json_int_t)column->missing, "levels", (json_int_t)column->levels, "min",
-                   tutti_json_number(column->low), "max", tutti_json_number(column->high), "mean",
-                   tutti_json_number(column->mean), "deviation", tutti_json_number(column->deviation), "most", most);
+                   content_name(column->content), "missing", (json_int_t)column->missing, "levels",
+                   (json_int_t)column->levels, "min", tutti_json_number(column->low), "max",
+                   tutti_json_number(column->high), "mean", tutti_json_number(column->mean), "deviation",
+                   tutti_json_number(column->deviation), "most", most);
 }
 
 /* --- warnings --- */
@@ -58,6 +57,10 @@ static void warn(json_t *warnings, const struct tutti_profile_column *column, co
   json_t *name = json_string(column->name);
   json_array_append_new(warnings,
                         json_pack("{s:o, s:s}", "column", name ? name : json_string("(not UTF-8)"), "text", text));
+}
+
+static bool has_no_mean(const struct tutti_profile_column *column) {
+  return column->content == TUTTI_CONTENT_TEXTS || column->content == TUTTI_CONTENT_CATEGORIES;
 }
 
 static void warn_of_missing(const struct tutti_data_config *config, const struct tutti_profile_column *column,
@@ -78,7 +81,7 @@ static void warn_of_missing(const struct tutti_data_config *config, const struct
          "%sdrop "
          "leaves these rows out",
          column->missing, tutti_plural(column->missing, "is", "are"),
-         column->content == TUTTI_CONTENT_TEXTS ? "" : "mean fills them in, ");
+         has_no_mean(column) ? "" : "mean fills them in, ");
 }
 
 /* Texts that would be dates, or numbers, if the recipe said how they are written. */
@@ -172,7 +175,7 @@ static void warn_of_content(const tutti_rows *table, size_t index, const struct 
     warn(warnings, column,
          "%zu of %zu texts are dates, which is a mistake: the first that is none is in row %zu: '%.60s'", column->dates,
          column->texts, column->first_other, tutti_rows_text(table, column->first_other, index));
-  if (column->infinite > 0)
+  if (column->infinite > 0 && column->content != TUTTI_CONTENT_CATEGORIES)
     warn(warnings, column, "%zu %s infinite, which is an error", column->infinite,
          tutti_plural(column->infinite, "value is", "values are"));
 }
@@ -193,9 +196,9 @@ static bool is_called_id(const char *name) {
 static void warn_of_input(const struct tutti_data_config *config, const tutti_rows *table, size_t index,
                           const struct tutti_profile_column *column, json_t *warnings) {
   enum { MANY = 50, FAR = 20, MOST = 5 }; /* MOST: a fifth of the rows is much to be told by one category */
-  bool texts = column->content == TUTTI_CONTENT_TEXTS && column->useless == TUTTI_USEFUL;
+  bool texts = has_no_mean(column) && column->useless == TUTTI_USEFUL;
   size_t rows = tutti_rows_count(table);
-  size_t values = column->texts + column->numbers;
+  size_t values = column->texts + column->numbers + column->infinite;
   bool named = column->content == TUTTI_CONTENT_NUMBERS && column->useless == TUTTI_USEFUL && column->whole &&
                column->levels == values && is_called_id(column->name);
   if (column->useless != TUTTI_USEFUL)
@@ -208,15 +211,16 @@ static void warn_of_input(const struct tutti_data_config *config, const tutti_ro
          "read from the words of texts",
          column->levels, rows, column->name);
   else if (texts && column->levels > MANY && config->rare == 0 && config->most_categories == 0)
-    warn(warnings, column, "%zu different texts in %zu rows become as many inputs; data.rare = 10 joins the rare ones",
-         column->levels, rows);
+    warn(warnings, column, "%zu different %s in %zu rows become as many inputs; data.rare = 10 joins the rare ones",
+         column->levels, content_name(column->content), rows);
   else if (texts && MOST * (values - column->kept_rows) > values)
     warn(warnings, column,
-         "%zu of %zu different texts are kept, in %.2g %% of its rows; the others are one, (other), of which models "
+         "%zu of %zu different %s are kept, in %.2g %% of its rows; the others are one, (other), of which models "
          "learn "
          "next to nothing: a larger data.most_categories, or a smaller data.rare, keeps more",
-         column->kept, column->levels, 100.0 * (double)column->kept_rows / (double)values);
-  if (column->content == TUTTI_CONTENT_NUMBERS && column->zeros > 0 && column->whole && column->role != ROLE_CATEGORIES)
+         column->kept, column->levels, content_name(column->content),
+         100.0 * (double)column->kept_rows / (double)values);
+  if (column->content == TUTTI_CONTENT_NUMBERS && column->zeros > 0 && column->whole)
     warn(warnings, column,
          "zeros before its numbers, as in %.40s (%zu of them), are those of codes, such as postcodes, and it is taken "
          "as numbers; data.categorical = %s takes it as categories",
@@ -300,6 +304,7 @@ static enum tutti_status describe_table(tutti_context *context, const struct tut
     }
     json_array_append_new(columns, describe(&column));
     warn_of(config, table, c, &column, warnings);
+    tutti_free(column.printed);
   }
   if (lacking > 0 && (config->missing == TUTTI_MISSING_MEAN || config->missing == TUTTI_MISSING_INDICATOR))
     warn_of_filled(config, lacking, warnings);

@@ -227,6 +227,22 @@ tutti validate plain.ini --set data.path=streets.csv --set data.target=y --set d
 expect_code 0
 expect_not_in out "are kept"
 
+# What the recipe names as categories is none but that, whatever is in it: its levels are shown, and nobody asks whether
+# its texts or its numbers are meant.
+printf 'k,w,y\n' >mixture.csv
+for i in $(seq 40); do echo "$((i % 2 ? i % 3 + 1 : 12)),$([ $((i % 4)) = 0 ] && echo t$((i % 8)) || echo $((i % 4)).0),$((i % 7))"; done >>mixture.csv
+tutti validate plain.ini --set data.path=mixture.csv --set data.target=y --set data.task=regression
+expect_err "'w': 10 of 40 values are no numbers"
+for missing in error indicator; do
+  tutti validate plain.ini --set data.path=mixture.csv --set data.target=y --set data.task=regression --set data.categorical=w,k --set data.missing=$missing
+  expect_code 0
+  expect_not_in out "are no numbers" "note: 'w'" "note: 'k'" "to 12.000"
+  expect_out "5: 1 (10), 2 (10), 3 (10), t0 (5), t4 (5)" "4: 12 (20), "
+done
+tutti validate plain.ini --set data.path=mixture.csv --set data.target=y --set data.categorical=w,k --json
+expect_json categories profile columns 1 content
+expect_json null profile columns 0 min
+
 # Dates in another order and decimal commas between commas are not guessed, but they are not passed over either.
 printf 'sold,built,when,area,y\n' >written.csv
 for i in $(seq 10 31); do printf '%s.03.2024,3/%s/24,0%s/04/2024,"%s,5",%s\n' "$i" "$i" $((i % 9 + 1)) "$i" "$i"; done >>written.csv
