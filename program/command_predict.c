@@ -359,10 +359,12 @@ const struct command command_predict = {
         "nats: entropy (of the mean probabilities: total), expected_entropy (the members' mean: aleatoric), "
         "mutual_information (their difference: epistemic). Of an ensemble that votes, p_CLASS is the share of the "
         "votes, "
-        "and entropy that of the shares. Where members tell what they do not know themselves (NOMU, draws of dropout), "
+        "and entropy that of the shares. Where members tell what they do not know themselves (models of several folds, "
+        "Gaussian processes, NOMU, draws of dropout), "
         "epistemic_between and epistemic_within, or mutual_information_..., are the epistemic part between the members "
-        "and within them. If every row of the file has a target, the metrics follow: on stdout with "
-        "--out, else on stderr.",
+        "and within them. If the file has targets, the metrics follow, on stdout with --out, else on stderr: of the "
+        "rows "
+        "with a target and a prediction; with --strict, if all rows have one.",
     .operands = {.synopsis = "RUN FILE",
                  .wanted = "a run directory and a file",
                  .example = "runs/quickstart new.csv",

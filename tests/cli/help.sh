@@ -50,6 +50,9 @@ tutti check
 expect_usage_error "expected a recipe, as in: tutti validate"
 tutti validate --help
 expect_out "Also called tutti check."
+tutti predict -h
+tr -s ' \n' ' ' <out >whole
+expect_in whole "metrics follow, on stdout with --out, else on stderr: of the rows with a target and a prediction" "models of several folds"
 
 tutti rnu
 expect_usage_error "there is no command 'rnu'" "did you mean 'run'"
