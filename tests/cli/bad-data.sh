@@ -72,6 +72,9 @@ expect_err "nll"
 { echo; echo; sed 1d good.csv; } >headless.csv
 tutti predict skipped headless.csv
 expect_usage_error "found numbers in the first line" "put the header above it"
+head -n 3 headless.csv >lonely.csv # one of them
+tutti predict skipped lonely.csv
+expect_usage_error "expected a header and rows, found numbers in the first line, and no other line" "put the header above it"
 
 : >table.csv
 tutti run small.ini

@@ -202,7 +202,7 @@ static void columns_are_matched_by_name(void **state) {
   put("b.csv", "COLOUR,A\nred,1\n");
   apply_refuses("there is no 'a'; is it 'A'?", "b.csv");
   put("b.csv", "1,red,2,z\n");
-  apply_refuses("a header alone", "b.csv");
+  apply_refuses("found numbers in the first line, and no other line", "b.csv");
   put("b.csv", "1,red,2,z\n1,red,2,z\n");
   apply_refuses("expected a header with the 2 input columns", "b.csv");
   put("b.csv", "colour,a\ngreen,1\n");

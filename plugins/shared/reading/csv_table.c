@@ -38,6 +38,7 @@ struct table {
   tutti_rows *rows;
   const struct csv_row *row;      /* the one that is being taken */
   bool any, names;                /* was there a row yet; did it hold names */
+  bool names_are_numbers;         /* ... with a number among them, which is more like a row of data */
   bool guesses;                   /* is it the first line that says what separates cells */
   struct reading_words_vote vote; /* of a table with one column */
   struct conventions conventions;
@@ -125,7 +126,9 @@ static void doubt_first_row(const struct table *table) {
 static enum tutti_status add_columns(struct table *table) {
   const struct csv_row *row = table->row;
   table->any = true;
-  table->names = table->header == READING_HEADER_YES || (table->header == READING_HEADER_AUTO && row_has_names(table));
+  const bool like_names = row_has_names(table);
+  table->names = table->header == READING_HEADER_YES || (table->header == READING_HEADER_AUTO && like_names);
+  table->names_are_numbers = table->names && !like_names;
   if (!table->names && table->header == READING_HEADER_AUTO)
     doubt_first_row(table);
   if (!table->names && table->header == READING_HEADER_AUTO)
@@ -378,6 +381,12 @@ static enum tutti_status check_rows(const struct table *table) {
         table->context, TUTTI_ERROR_USAGE,
         "%s: expected rows, found an empty file, or blank lines alone; is it the right one, and was it written to "
         "its end?",
+        table->path);
+  if (tutti_rows_count(table->rows) == 0 && table->names_are_numbers)
+    return TUTTI_FAIL(
+        table->context, TUTTI_ERROR_USAGE,
+        "%s: expected a header and rows, found numbers in the first line, and no other line; if that is a "
+        "row of data, put the header above it",
         table->path);
   if (tutti_rows_count(table->rows) == 0)
     return TUTTI_FAIL(table->context, TUTTI_ERROR_USAGE, "%s: expected rows below the header, found a header alone%s",
