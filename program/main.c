@@ -17,6 +17,9 @@ static void log_to_stderr(void *argument, enum tutti_log_level level, const char
 
 static void print_usage(FILE *out) {
   int names = 0, synopses = 0;
+  struct plain_output usage;
+  if (!begin_plain(&usage))
+    return;
   for (size_t i = 0; commands[i]; i++) {
     int name = (int)strlen(commands[i]->name), synopsis = (int)strlen(commands[i]->operands.synopsis);
     if (commands[i]->internal)
@@ -27,12 +30,13 @@ static void print_usage(FILE *out) {
   (void)fputs(
       "Usage: tutti COMMAND [ARGUMENT...]\n\nTutti builds ensembles of neural networks: it searches, trains, chooses, "
       "and says how sure it is.\n\n",
-      out);
+      usage.stream);
   for (size_t i = 0; commands[i]; i++)
     if (!commands[i]->internal)
-      (void)fprintf(out, "  %-*s %-*s  %s\n", names, commands[i]->name, synopses, commands[i]->operands.synopsis,
-                    commands[i]->summary);
-  (void)fputs("\ntutti COMMAND --help says more. Begin with: tutti run quickstart\n", out);
+      (void)fprintf(usage.stream, "  %-*s %-*s  %s\n", names, commands[i]->name, synopses,
+                    commands[i]->operands.synopsis, commands[i]->summary);
+  (void)fputs("\ntutti COMMAND --help says more. Begin with: tutti run quickstart\n", usage.stream);
+  end_plain(&usage, out);
 }
 
 static int unknown_command(const char *name) {

@@ -31,11 +31,14 @@ checks=$((checks + 3))
 [ "$(awk 'length($0) > 60 && ! /^ *\/[^ ]*$/' narrow | wc -l)" -eq 0 ] || complain "lines of more than 60 characters"
 tr -s ' \n' ' ' <narrow | cmp -s - whole || complain "other words than in a pipe"
 if ! grep -q '^      Splits at the best' narrow || ! grep -q '^        [a-z]' narrow; then complain "broken lines are not indented"; fi
-in_terminal "stty cols 50; '$TUTTI_PROGRAM' report --help"
-expect_code 0
-tr -d '\r' <out >narrow
-checks=$((checks + 1))
-[ "$(awk 'length($0) > 50' narrow | wc -l)" -eq 0 ] || complain "help of more than 50 characters a line"
+for command in report ""; do
+  in_terminal "stty cols 50; '$TUTTI_PROGRAM' $command --help"
+  expect_code 0
+  expect_out "Usage: tutti"
+  tr -d '\r' <out >narrow
+  checks=$((checks + 1))
+  [ "$(awk 'length($0) > 50' narrow | wc -l)" -eq 0 ] || complain "help of more than 50 characters a line"
+done
 printf 'αβγ δεζ %.0s' $(seq 9) >words
 in_terminal "stty cols 24; '$TUTTI_PROGRAM' inspect \"\$(cat words)\" 2>&1"
 expect_code 2
