@@ -4,6 +4,7 @@ import ctypes
 import ctypes.util
 import os
 import shutil
+import sys
 import warnings
 from ctypes import POINTER, Structure, c_bool, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint8, c_uint32, c_uint64, c_void_p
 from ctypes import byref, sizeof
@@ -178,6 +179,14 @@ def _warn(_, level, message):
         _warned.append(message.decode("utf-8", "replace"))
 
 
+def _levels_to_caller():
+    """The stacklevel by which the function that calls this warns whoever called the package, however deep that is."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
+        level, frame = level + 1, frame.f_back
+    return level
+
+
 class Context:
     """A tutti_context. It belongs to one thread at a time; who shares it locks."""
 
@@ -205,7 +214,7 @@ class Context:
     def call(self, name, *arguments):
         self.check(getattr(library, name)(self.handle, *arguments))
         while _warned:
-            warnings.warn(_warned.pop(0), stacklevel=4)
+            warnings.warn(_warned.pop(0), stacklevel=_levels_to_caller())
 
     def make(self, name, *arguments):
         """Call a function whose last argument takes what it makes; that pointer."""

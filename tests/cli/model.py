@@ -237,6 +237,11 @@ class Predictions(unittest.TestCase):
             forecast = tutti.Model("small").forecast(columns)
         self.assertIsNone(forecast.evaluation)
         self.assertIn("1 of 120 rows, the first of them row 4, has no target", str(caught[0].message))
+        with warnings.catch_warnings(record=True) as by_predict:
+            warnings.simplefilter("always")
+            tutti.Model("small").predict(columns)
+        # Whichever function it was that called the library, the line here is named.
+        self.assertEqual([c.filename for c in (caught[0], by_predict[0])], [__file__, __file__])
 
     def test_no_rows(self):
         none = {name: values[:0] for name, values in table().items()}
