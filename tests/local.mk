@@ -498,6 +498,7 @@ cli_tests += %D%/cli/mangled.sh
 cli_tests += %D%/cli/mixed.sh
 cli_tests += %D%/cli/model.sh
 EXTRA_DIST += %D%/cli/model.py
+cli_tests += %D%/cli/pip.sh
 check_PROGRAMS += docs/examples/predict
 docs_examples_predict_LDADD = $(TUTTI_ENGINE_LA) $(TUTTI_LA)
 cli_tests += %D%/cli/nasbot.sh
