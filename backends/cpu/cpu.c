@@ -18,14 +18,21 @@
 
 struct cpu_backend {
   const struct cpu_kernels *kernels;
+  bool told_of_precision; /* the warning of check_precision was given */
 };
+
+/* The processor's units for products in bfloat16; NULL: it has none, and rounding makes them slower than float32. */
+static const char *bfloat_units(const struct cpu_kernels *kernels) {
+  struct cpu_bfloat_way ways[CPU_BFLOAT_WAYS];
+  (void)backend_cpu_bfloat_ways(kernels, ways);
+  return ways[0].units;
+}
 
 static void backend_uses_cpu(char *text, size_t size) {
   const enum tutti_cpu cpu = tutti_cpu_detect();
-  struct cpu_bfloat_way ways[CPU_BFLOAT_WAYS];
-  (void)backend_cpu_bfloat_ways(backend_cpu_kernels(cpu), ways);
+  const char *units = bfloat_units(backend_cpu_kernels(cpu));
   (void)snprintf(text, size, "products in float32 by %s; with precision = bfloat16 by %s", tutti_cpu_name(cpu),
-                 ways[0].units ? ways[0].units : "the same, which is slower than float32");
+                 units ? units : "the same, which is slower than float32");
 }
 
 static enum tutti_status backend_create_cpu(tutti_context *context, const void *config, const void *setup,
@@ -99,7 +106,8 @@ static enum tutti_status check_storage(tutti_context *context, const struct tutt
   return TUTTI_OK;
 }
 
-static enum tutti_status check_precision(tutti_context *context, const struct tutti_job *job) {
+static enum tutti_status check_precision(struct cpu_backend *backend, tutti_context *context,
+                                         const struct tutti_job *job) {
   const struct cpu_config *config = job->config;
   if (config->precision == CPU_FLOAT32)
     return TUTTI_OK;
@@ -108,6 +116,12 @@ static enum tutti_status check_precision(tutti_context *context, const struct tu
         context, TUTTI_ERROR_USAGE,
         "backend.precision = bfloat16: optimiser = lbfgs needs a loss that is as smooth as floats can be, "
         "and this rounds it; leave one of the two out");
+  if (!backend->told_of_precision && !bfloat_units(backend->kernels))
+    tutti_log(context, TUTTI_LOG_WARNING,
+              "backend.precision = bfloat16: this processor has no units for it (vectors: %s), so that training is "
+              "slower than with float32, which is the default",
+              tutti_cpu_name(tutti_cpu_detect()));
+  backend->told_of_precision = true;
   return TUTTI_OK;
 }
 
@@ -117,7 +131,7 @@ static enum tutti_status backend_check_cpu(void *self, tutti_context *context, c
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "backend cpu trains networks, and this job has none");
   TUTTI_TRY(context, check_augmentation(context, job));
   TUTTI_TRY(context, check_storage(context, job));
-  TUTTI_TRY(context, check_precision(context, job));
+  TUTTI_TRY(context, check_precision(self, context, job));
   TUTTI_TRY(context, backend_cpu_check_encodings(context, job));
   TUTTI_TRY(context, backend_cpu_lbfgs_check(context, job));
   TUTTI_TRY(context, backend_cpu_draws_check(context, job));

@@ -71,4 +71,29 @@ checks=$((checks + 1))
 same=$(cat table-floats.sum table-short-1.sum images-floats.sum images-short-1.sum images-half-1.sum images-both-1.sum |
   grep safetensors | cut -d' ' -f1 | sort | uniq -d | wc -l)
 [ "$same" -eq 0 ] || complain "$same models have the bits of float32, or of each other"
+
+# Where the processor has no units for bfloat16, what trains warns once that it is slower, and what does not train is silent.
+if [ -z "${TUTTI_TEST_SANITIZED:-}" ]; then
+  elsewhere() { LD_PRELOAD=$TUTTI_TEST_BUILDDIR/tests/faults/.libs/other_processor.so tutti "$@"; }
+  warning='backend.precision = bfloat16: this processor has no units for it (vectors: baseline), so that training is slower'
+  elsewhere run table.ini --set backend.precision=bfloat16 --workers 2 --quiet --out elsewhere
+  expect_code 0
+  expect_err "$warning"
+  checks=$((checks + 1))
+  [ "$(grep -c "$warning" err)" -eq 1 ] || complain "expected one warning, found $(grep -c "$warning" err)"
+  elsewhere validate table.ini --set backend.precision=bfloat16
+  expect_code 0
+  expect_err "$warning"
+  elsewhere evaluate elsewhere
+  expect_code 0
+  expect_not_in err bfloat16
+  elsewhere validate table.ini
+  expect_code 0
+  expect_not_in err bfloat16
+fi
+if grep -q 'amx_bf16\|avx512_bf16' /proc/cpuinfo; then
+  tutti validate table.ini --set backend.precision=bfloat16
+  expect_code 0
+  expect_not_in err bfloat16
+fi
 finish
