@@ -31,12 +31,13 @@ static const char *text_at(const json_t *object, const char *key) {
   return text ? text : "";
 }
 
-/* Has a metric a value on any split? */
+/* Has a metric a value on any split, before the calibrator or after it? */
 static bool has_value(const struct report_facts *facts, const char *name) {
   const json_t *split;
   size_t index;
   json_array_foreach(facts->evaluation, index,
-                     split) if (isfinite(tutti_report_metric(json_object_get(split, "metrics"), name))) return true;
+                     split) if (isfinite(tutti_report_metric(json_object_get(split, "metrics"), name)) ||
+                                isfinite(tutti_report_metric(json_object_get(split, "calibrated"), name))) return true;
   return false;
 }
 

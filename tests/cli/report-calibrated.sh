@@ -110,4 +110,30 @@ assert any(level["below"] != level["below, calibrated"] for level in levels)
 said = next(row for row in metrics if row["metric"] == "calibration-error")
 assert abs(float(said["test, calibrated"]) - error) < 1e-9, (said, error)
 PY
+
+# Members without a variance get intervals from the calibrator alone: the report shows what these hold, of which nothing stood before.
+regression_recipe >points.ini
+tutti run points.ini --out points --quiet --set head.kind=linear --set calibrator.plugin=conformal --set calibrator.normalise=no --set evaluation.folds=0
+expect_code 0
+tutti report points --to points.html
+expect_code 0
+expect_page points.html
+tutti evaluate points --json
+what="intervals of the calibrator alone"
+checks=$((checks + 1))
+python3 - out points.html.csv/points- <<'PY' >said 2>err || complain "expected the coverage of tutti evaluate, and no column before it"
+import csv, json, sys
+rows = lambda name: list(csv.DictReader(open(sys.argv[2] + name + ".csv", newline="")))
+test = next(split for split in json.load(open(sys.argv[1])) if split["split"] == "test")
+of = {metric["name"]: metric["value"] for metric in test["calibrated"]}
+assert list(rows("coverage")[0]) == ["promised", "found, calibrated", "standard error of what is promised"]
+assert len(rows("coverage")) == 4
+for row in rows("coverage"):
+    assert abs(float(row["found, calibrated"]) - of["coverage-%g" % (100 * float(row["promised"]))]) < 1e-9
+assert "below" not in rows("reliability")[0]
+shown = {row["metric"]: row for row in rows("metrics")}
+for name in ("coverage-95", "interval-score", "calibration-error"):
+    assert not shown[name]["test"] and abs(float(shown[name]["test, calibrated"]) - of[name]) < 1e-9
+assert all(float(row["lower"]) < float(row["predicted"]) < float(row["upper"]) for row in rows("observed"))
+PY
 finish
