@@ -34,24 +34,27 @@ static enum tutti_status take_part(tutti_context *context, const struct tutti_ca
                                    size_t fold, bool inside, struct part *part) {
   size_t rows = of->combined->rows, outputs = of->combined->outputs, count = 0;
   size_t width = tutti_combined_width(of->combined->kind, outputs);
+  const double *truths = of->targets->values;
+  const int32_t *labels = of->targets->labels;
+  const struct tutti_mixture *mixtures = of->combined->mixtures;
   *part = (struct part){.combined = *of->combined, .targets = *of->targets};
   TUTTI_TRY(context, tutti_alloc(context, rows, width * sizeof(double), &part->values));
-  if (of->targets->values)
-    TUTTI_TRY(context, tutti_alloc(context, rows, outputs * sizeof(double), &part->truths));
-  if (of->targets->labels)
-    TUTTI_TRY(context, tutti_alloc(context, rows, sizeof(int32_t), &part->labels));
-  if (of->combined->mixtures)
-    TUTTI_TRY(context, tutti_alloc(context, rows * outputs, sizeof *part->mixtures, &part->mixtures));
+  if (truths)
+    TUTTI_TRY(context, tutti_alloc(context, rows, outputs * sizeof *truths, &part->truths));
+  if (labels)
+    TUTTI_TRY(context, tutti_alloc(context, rows, sizeof *labels, &part->labels));
+  if (mixtures)
+    TUTTI_TRY(context, tutti_alloc(context, rows * outputs, sizeof *mixtures, &part->mixtures));
   for (size_t r = 0; r < rows; r++) {
     if ((folds[r] == fold) != inside)
       continue;
     memcpy(part->values + count * width, of->combined->values + r * width, width * sizeof(double));
-    if (part->truths)
-      memcpy(part->truths + count * outputs, of->targets->values + r * outputs, outputs * sizeof(double));
-    if (part->labels)
-      part->labels[count] = of->targets->labels[r];
-    if (part->mixtures)
-      memcpy(part->mixtures + count * outputs, of->combined->mixtures + r * outputs, outputs * sizeof *part->mixtures);
+    if (truths)
+      memcpy(part->truths + count * outputs, truths + r * outputs, outputs * sizeof *truths);
+    if (labels)
+      part->labels[count] = labels[r];
+    if (mixtures)
+      memcpy(part->mixtures + count * outputs, mixtures + r * outputs, outputs * sizeof *mixtures);
     count++;
   }
   part->combined.rows = part->targets.rows = count;
@@ -93,30 +96,30 @@ out:
 
 /* --- the measure --- */
 
-/* A mean over rows of what a calibrator saves, and its standard error. */
-struct gain {
-  double count, sum, squares;
-};
-
-static void add_gain(struct gain *gain, double saved) {
-  gain->count++;
-  gain->sum += saved;
-  gain->squares += saved * saved;
-}
-
-/* Is the mean above its standard error? What is smaller may well be luck, and a loss on other rows. */
-static bool is_gain(const struct gain *gain) {
-  double mean = gain->sum / gain->count;
-  return mean > sqrt(fmax(0, gain->squares / gain->count - mean * mean) / gain->count);
-}
-
 /* Sums over the rows of all folds. */
 struct sums {
   double before, after;
-  struct gain gain[TUTTI_FIXED_LEVELS]; /* of NLL: the first alone */
-  double widest[TUTTI_FIXED_LEVELS];    /* of intervals: infinite where a fold is too small for the level */
+  double *saved[TUTTI_FIXED_LEVELS]; /* [rows]: by the calibrator, summed over outputs; of NLL the first alone */
+  double widest[TUTTI_FIXED_LEVELS]; /* of intervals: infinite where a fold is too small for the level */
   double scores[2][TUTTI_FIXED_LEVELS], inside[TUTTI_FIXED_LEVELS];
 };
+
+/* Is the mean that is saved[rows] above its standard error? What is smaller may well be luck, and a loss on other rows.
+   Rows of a group are alike, so that what groups save is what chance moves: the deviations of their rows from the mean
+   count together. room[rows]. */
+static bool is_gain(size_t rows, const double *saved, const uint32_t *group, double *room) {
+  double mean = 0, squares = 0, groups = 0;
+  memset(room, 0, rows * sizeof *room);
+  for (size_t r = 0; r < rows; r++)
+    mean += saved[r] / (double)rows;
+  for (size_t r = 0; r < rows; r++)
+    room[group ? group[r] : r] += saved[r] - mean;
+  for (size_t r = 0; r < rows; r++) {
+    squares += room[r] * room[r];
+    groups += !group || group[r] == r;
+  }
+  return mean > sqrt(groups / (groups - 1) * squares) / (double)rows;
+}
 
 /* The NLL of a target: of its Gaussian with these moments or, where the mixture is known, of that with its members
    moved and scaled to them; room[2 * members]. */
@@ -150,17 +153,21 @@ static double likelihood_of(const struct part *part, bool parts, const double *v
   return nll;
 }
 
-static enum tutti_status add_likelihoods(tutti_context *context, const struct part *part, bool parts,
+/* Of the rows of a fold, which `part` has. */
+static enum tutti_status add_likelihoods(tutti_context *context, const struct tutti_calibrating *of,
+                                         const uint32_t *folds, size_t fold, const struct part *part,
                                          const double *after, struct sums *sums) {
-  size_t members = part->mixtures ? part->mixtures[0].members : 0;
+  size_t members = part->mixtures ? part->mixtures[0].members : 0, taken = 0;
   double *room;
   TUTTI_TRY(context, tutti_alloc(context, members, 2 * sizeof *room, &room));
-  for (size_t r = 0; r < part->combined.rows; r++) {
-    double plain = likelihood_of(part, parts, part->values, r, room);
-    double corrected = likelihood_of(part, parts, after, r, room);
+  for (size_t r = 0; r < of->combined->rows; r++) {
+    if (folds[r] != fold)
+      continue;
+    double plain = likelihood_of(part, of->parts, part->values, taken, room);
+    double corrected = likelihood_of(part, of->parts, after, taken++, room);
     sums->before += plain;
     sums->after += corrected;
-    add_gain(&sums->gain[0], plain - corrected);
+    sums->saved[0][r] = plain - corrected;
   }
   tutti_free(room);
   return TUTTI_OK;
@@ -180,7 +187,7 @@ static void add_intervals(const struct tutti_calibrating *of, const uint32_t *fo
     double without = tutti_interval_score(plain, at, value), with = tutti_interval_score(ends, at, value);
     sums->scores[0][level] += without;
     sums->scores[1][level] += with;
-    add_gain(&sums->gain[level], without - with);
+    sums->saved[level][i / outputs] += without - with;
     sums->inside[level] += plain[0] <= value && value <= plain[1];
     sums->widest[level] = fmax(sums->widest[level], ends[1] - ends[0]);
   }
@@ -200,7 +207,7 @@ static enum tutti_status judge_fold(tutti_context *context, tutti_calibrator *ca
   TUTTI_TRY_OUT(context, tutti_alloc(context, part.combined.rows, width * sizeof *after, &after));
   if (!(tutti_calibrator_gives(calibrator) & TUTTI_GIVES_INTERVALS)) {
     TUTTI_TRY_OUT(context, tutti_calibrator_apply(context, calibrator, &part.combined, after));
-    TUTTI_TRY_OUT(context, add_likelihoods(context, &part, of->parts, after, sums));
+    TUTTI_TRY_OUT(context, add_likelihoods(context, of, folds, fold, &part, after, sums));
     goto out;
   }
   for (size_t l = 0; l < TUTTI_FIXED_LEVELS; l++) {
@@ -227,12 +234,12 @@ static bool misses_coverage(const struct sums *sums, double cells) {
 }
 
 /* Does it help? Of intervals, at most of the levels at which they are finite. */
-static bool helps(const struct sums *sums, bool intervals) {
+static bool helps(const struct tutti_calibrating *of, const struct sums *sums, bool intervals, double *room) {
   size_t judged = 0, better = 0;
   for (size_t l = 0; l < (intervals ? TUTTI_FIXED_LEVELS : 1u); l++)
     if (!intervals || isfinite(sums->widest[l])) {
       judged++;
-      better += is_gain(&sums->gain[l]);
+      better += is_gain(of->combined->rows, sums->saved[l], of->group, room);
     }
   return 2 * better > judged;
 }
@@ -255,9 +262,14 @@ static enum tutti_status judge(tutti_context *context, tutti_calibrator *calibra
   enum tutti_status status;
   struct sums sums = {0};
   uint32_t *folds = NULL;
+  double *saved = NULL;
+  const size_t rows = of->combined->rows;
   bool intervals = tutti_calibrator_gives(calibrator) & TUTTI_GIVES_INTERVALS;
-  double count = (double)of->combined->rows * (intervals ? (double)of->combined->outputs : 1);
-  TUTTI_TRY_OUT(context, tutti_alloc(context, of->combined->rows, sizeof *folds, &folds));
+  double count = (double)rows * (intervals ? (double)of->combined->outputs : 1);
+  TUTTI_TRY_OUT(context, tutti_alloc(context, rows, sizeof *folds, &folds));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, rows, (TUTTI_FIXED_LEVELS + 1) * sizeof *saved, &saved));
+  for (size_t l = 0; l < TUTTI_FIXED_LEVELS; l++)
+    sums.saved[l] = saved + l * rows;
   TUTTI_TRY_OUT(context, deal(context, of, folds, verdict));
   if (*verdict->refused)
     goto out;
@@ -269,7 +281,7 @@ static enum tutti_status judge(tutti_context *context, tutti_calibrator *calibra
   verdict->before = sums.before / count;
   verdict->after = sums.after / count;
   const bool promised = intervals && (of->own_rows || misses_coverage(&sums, count));
-  if (!helps(&sums, intervals) && !promised)
+  if (!helps(of, &sums, intervals, saved + TUTTI_FIXED_LEVELS * rows) && !promised)
     (void)snprintf(
         verdict->refused, sizeof verdict->refused,
         "over %lld folds of the rows it does not help by more than chance may: %s %.5g with it, %.5g without%s",
@@ -277,6 +289,7 @@ static enum tutti_status judge(tutti_context *context, tutti_calibrator *calibra
         intervals ? ", and the ensemble's own intervals cover what they should" : "");
 out:
   tutti_free(folds);
+  tutti_free(saved);
   return status;
 }
 

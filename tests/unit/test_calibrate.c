@@ -84,6 +84,36 @@ static void test_folds_of_groups(void **state) {
                       "them, or fewer evaluation.folds");
 }
 
+/* Copies of rows say nothing new: what helps by less than chance may of so many rows does so of groups of copies of
+   them, however many rows there are. */
+static void test_gain_of_groups(void **state) {
+  enum { GROUPS = 60, EACH = 16, ROWS = GROUPS * EACH };
+  uint32_t group[ROWS];
+  struct tutti_verdict verdict;
+  (void)state;
+  put("temperature", TUTTI_TASK_CLASSIFICATION, 3);
+  draw_classes(GROUPS, 0.65);
+  assert_non_null(strstr(judge(5).refused, "it does not help by more than chance may: nll"));
+  for (size_t r = ROWS; r-- > 0;) {
+    const size_t first = r % GROUPS;
+    memmove(world.values + 3 * r, world.values + 3 * first, 3 * sizeof *world.values);
+    world.labels[r] = world.labels[first];
+    group[r] = (uint32_t)first;
+  }
+  rows(ROWS);
+  assert_string_equal(judge(5).refused, "");
+  const struct tutti_calibrating of = {.host = world.host,
+                                       .seed = 1,
+                                       .folds = 5,
+                                       .combined = &world.combined,
+                                       .targets = &world.targets,
+                                       .group = group};
+  tutti_calibrator_destroy(world.calibrator);
+  must(tutti_calibrate(world.context, &of, &world.calibrator, &verdict));
+  assert_non_null(strstr(verdict.refused, "it does not help by more than chance may: nll"));
+  assert_true(verdict.after < verdict.before); /* a gain, but one that so few groups may have by chance */
+}
+
 /* Intervals that are as good as conformal ones already: without rows of their own these are refused, with such rows
    they are taken for what they promise. */
 static void test_promises_are_kept(void **state) {
@@ -347,6 +377,7 @@ int main(void) {
       TEST(test_variance_of_moments),
       TEST(test_verdict_of_parts),
       TEST(test_folds_of_groups),
+      TEST(test_gain_of_groups),
       TEST(test_promises_are_kept),
       TEST(test_mixture_quantiles),
       TEST(test_interval_score),
