@@ -128,3 +128,33 @@ enum tutti_status tutti_report_group(tutti_context *context, size_t count, const
   tutti_free(items);
   return TUTTI_OK;
 }
+
+/* The highest of the losses that are numbers and at most `most`; -INFINITY: there is none. */
+static double highest_loss(size_t count, const double *losses, double most) {
+  double highest = -INFINITY;
+  for (size_t i = 0; i < count; i++)
+    if (isfinite(losses[i]) && losses[i] <= most)
+      highest = fmax(highest, losses[i]);
+  return highest;
+}
+
+/* The mean root of what losses of at most `most` are above the least one; NaN: there is none. */
+static double mean_root(size_t count, const double *losses, double least, double most) {
+  double roots = 0, known = 0;
+  for (size_t i = 0; i < count; i++)
+    if (isfinite(losses[i]) && losses[i] <= most) {
+      roots += sqrt(losses[i] - least);
+      known++;
+    }
+  return roots / known;
+}
+
+double tutti_report_frame(size_t count, const double *losses, double times) {
+  const double all = highest_loss(count, losses, INFINITY);
+  double least = INFINITY, highest = all, frame;
+  for (size_t i = 0; i < count; i++)
+    least = isfinite(losses[i]) ? fmin(least, losses[i]) : least;
+  while (highest > (frame = least + times * pow(mean_root(count, losses, least, highest), 2)))
+    highest = highest_loss(count, losses, frame);
+  return highest < all ? highest + 0.05 * (highest - least) : INFINITY;
+}

@@ -23,6 +23,10 @@ double tutti_report_explained(size_t count, const double *values, const size_t *
    Returns the number of groups, each of which has a value. TUTTI_ERROR_MEMORY. */
 TUTTI_NODISCARD enum tutti_status tutti_report_group(tutti_context *context, size_t count, const double *values,
                                                      size_t most, size_t *group, size_t *groups);
+/* How high a picture of losses[count] reaches, so that a few wild ones do not flatten the others: a little above the
+   highest that is at most `times` the square of the mean root of what they are above the least; those beyond it do not
+   count, and so on until none is beyond. NaN and infinity count for nothing. INFINITY: it shows all. */
+double tutti_report_frame(size_t count, const double *losses, double times);
 /* Classical scaling (Torgerson, 1952): places[count][2] whose distances are as near as two dimensions allow to
    distances[count][count], which are Euclidean in some space. shares[2]: of all squared distances from the centre, what
    each direction shows. Signs are such that each direction's largest place is positive. TUTTI_ERROR_MEMORY. */

@@ -1,4 +1,5 @@
 /* facts.c - what is known of a run: its own texts, and what is computed from its files. */
+#include "compute.h"
 #include "report_impl.h"
 
 #include "core/base/json_impl.h"
@@ -46,12 +47,18 @@ static enum tutti_status gather_program(struct report_facts *facts) {
   return status;
 }
 
-static enum tutti_status gather_reports(struct report_facts *facts) {
+static enum tutti_status gather_trials(struct report_facts *facts) {
   tutti_context *context = facts->context;
-  TUTTI_TRY(context, tutti_alloc(context, facts->history->asked, sizeof(json_t *), &facts->reports));
-  for (uint64_t i = 0; i < facts->history->asked; i++)
-    if (facts->history->records[i].report)
-      facts->reports[i] = json_loads(facts->history->records[i].report, 0, NULL);
+  const uint64_t asked = facts->history->asked;
+  TUTTI_TRY(context, tutti_alloc(context, asked, sizeof(json_t *), &facts->reports));
+  TUTTI_TRY(context, tutti_alloc(context, asked, sizeof *facts->losses, &facts->losses));
+  for (uint64_t i = 0; i < asked; i++) {
+    const struct tutti_record *record = &facts->history->records[i];
+    const bool known = record->done && record->state == TUTTI_STATE_FINISHED && isfinite(record->loss);
+    facts->losses[i] = known ? record->loss : (double)NAN;
+    if (record->report)
+      facts->reports[i] = json_loads(record->report, 0, NULL);
+  }
   return TUTTI_OK;
 }
 
@@ -159,7 +166,7 @@ enum tutti_status tutti_report_gather(tutti_context *context, const char *direct
   facts->history = &facts->view->history;
   facts->classes = facts->experiment->task.kind == TUTTI_TASK_CLASSIFICATION;
   TUTTI_TRY(context, gather_status(facts));
-  TUTTI_TRY(context, gather_reports(facts));
+  TUTTI_TRY(context, gather_trials(facts));
   TUTTI_TRY(context, gather_data(facts));
   TUTTI_TRY(context, gather_program(facts));
   TUTTI_TRY(context, gather_ensemble(facts));
@@ -173,6 +180,7 @@ void tutti_report_release(struct report_facts *facts) {
   for (uint64_t i = 0; facts->reports && i < facts->history->asked; i++)
     json_decref(facts->reports[i]);
   tutti_free(facts->reports);
+  tutti_free(facts->losses);
   tutti_report_release_rows(&facts->rows);
   json_decref(facts->status);
   json_decref(facts->summary);
@@ -216,6 +224,11 @@ double tutti_report_metric(const json_t *metrics, const char *name) {
       return tutti_report_number(metric, "value");
   }
   return (double)NAN;
+}
+
+/* Of trials, the better ones are what a picture is for. */
+double tutti_report_shown_most(const struct report_facts *facts) {
+  return tutti_report_frame(facts->history->asked, facts->losses, 9);
 }
 
 double tutti_report_loss(const struct report_facts *facts, uint64_t trial, const char *split, const char *loss) {

@@ -40,6 +40,7 @@ struct report_facts {
   json_t *costs;      /* the same for ensembles that cost less and less (tutti_report_cost); NULL: none */
   json_t *sizes;      /* as tutti curve --json gives it for ensembles of other sizes; NULL: there is none */
   json_t **reports;   /* [history->asked]; NULL where there is no result */
+  double *losses;     /* [history->asked]; NaN where a trial has none, as it failed, was pruned or has not ended */
   char *no_ensemble;  /* why there is no evaluation; NULL if there is one */
   json_t *data;       /* data.json; NULL: the run has no data */
   char *path;         /* of the data, as the recipe has it; NULL or "": they are of no file */
@@ -63,8 +64,7 @@ double tutti_report_metric(const json_t *metrics, const char *name);
 /* The loss of a trial on a split, as its report has it; NaN if it is not there. */
 double tutti_report_loss(const struct report_facts *facts, uint64_t trial, const char *split, const char *loss);
 double tutti_report_number(const json_t *object, const char *key);
-/* The largest loss of a trial that a chart shows: most are below it, and the worst are outside of the frame. Infinite
-   if all are shown. */
+/* The largest loss of a trial that a chart shows (tutti_report_frame). */
 double tutti_report_shown_most(const struct report_facts *facts);
 /* What the costs of its models are, as a member of their reports: measured microseconds if there are any, or flops, or
    parameters; NULL: nothing of that is known. */

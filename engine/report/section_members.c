@@ -366,10 +366,28 @@ out:
   return status;
 }
 
+/* Set the frame for the losses of a column, and count those above it. First epochs are high, so that only what is far
+   above all of them is left out. */
+static enum tutti_status frame_losses(const struct report_facts *facts, const struct tutti_table *table, size_t column,
+                                      struct tutti_plot *plot, size_t *beyond) {
+  const size_t rows = tutti_table_rows(table);
+  double *losses;
+  TUTTI_TRY(facts->context, tutti_alloc(facts->context, rows, sizeof *losses, &losses));
+  for (size_t r = 0; r < rows; r++)
+    losses[r] = tutti_table_cell(table, r, column)->number;
+  const double frame = tutti_report_frame(rows, losses, 100);
+  for (size_t r = 0; r < rows; r++)
+    *beyond += losses[r] > frame;
+  if (isfinite(frame))
+    tutti_plot_set(plot, "set yrange [*:%.9g]", frame);
+  tutti_free(losses);
+  return TUTTI_OK;
+}
+
 static enum tutti_status draw_learning(const struct report_facts *facts, struct report_figure *figure) {
   struct tutti_table *table = tutti_figure_table(figure, "trial", "epoch", "training loss", "validation loss", NULL);
   uint64_t drawn[MOST_CURVES];
-  size_t count = 0, all = 0;
+  size_t count = 0, all = 0, beyond = 0;
   if (facts->members == 0)
     return tutti_figure_missing(figure, no_members);
   for (size_t i = 0; i < facts->members; i++) {
@@ -386,6 +404,7 @@ static enum tutti_status draw_learning(const struct report_facts *facts, struct 
     plot->ticks = TUTTI_TICKS_WHOLE;
     tutti_plot_text(plot, "xlabel", "epoch");
     tutti_plot_text(plot, "ylabel", which == 3 ? "training loss" : "validation loss");
+    TUTTI_TRY(facts->context, frame_losses(facts, table, which - 1, plot, &beyond));
     for (size_t i = 0; i < count; i++) {
       char columns[64], key[32];
       (void)snprintf(columns, sizeof columns, "($1==%" PRIu64 "?$2:NaN):%zu", drawn[i], which);
@@ -393,6 +412,9 @@ static enum tutti_status draw_learning(const struct report_facts *facts, struct 
       tutti_plot_series(plot, 0, columns, "linespoints pt 6 ps 0.2 lw 1.4", (enum tutti_ink)(i % 8), key);
     }
   }
+  if (beyond > 0)
+    TUTTI_TRY(facts->context, tutti_figure_note(figure, "%zu of %zu losses %s above the frame.", beyond,
+                                                2 * tutti_table_rows(table), tutti_plural(beyond, "is", "are")));
   return count < all
              ? tutti_figure_note(figure, "The first %zu of %zu members that were trained in epochs.", count, all)
              : TUTTI_OK;

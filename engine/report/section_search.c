@@ -9,10 +9,6 @@
 #include <string.h>
 #include <tutti/names.h>
 
-static bool is_finished(const struct tutti_record *record) {
-  return record->done && record->state == TUTTI_STATE_FINISHED && isfinite(record->loss);
-}
-
 static const char *state_of(const struct tutti_record *record) {
   return record->done ? tutti_state_name(record->state) : "asked";
 }
@@ -20,33 +16,15 @@ static const char *state_of(const struct tutti_record *record) {
 /* A loss that stretches over powers of ten is drawn in the logarithm; those above the frame are not looked at. */
 static bool needs_logarithm(const struct report_facts *facts, double frame) {
   double least = INFINITY, most = -INFINITY;
-  for (uint64_t i = 0; i < facts->history->asked; i++) {
-    const struct tutti_record *record = &facts->history->records[i];
-    if (is_finished(record) && record->loss <= frame) {
-      least = fmin(least, record->loss);
-      most = fmax(most, record->loss);
+  for (uint64_t i = 0; i < facts->history->asked; i++)
+    if (facts->losses[i] <= frame) {
+      least = fmin(least, facts->losses[i]);
+      most = fmax(most, facts->losses[i]);
     }
-  }
   return least > 0 && most > 50 * least;
 }
 
 /* --- history ------------------------------------------------------------------------------------------------------ */
-
-double tutti_report_shown_most(const struct report_facts *facts) {
-  double best = INFINITY, worst = -INFINITY, sum = 0;
-  uint64_t count = 0;
-  for (uint64_t i = 0; i < facts->history->asked; i++)
-    if (is_finished(&facts->history->records[i])) {
-      best = fmin(best, facts->history->records[i].loss);
-      worst = fmax(worst, facts->history->records[i].loss);
-      count++;
-    }
-  for (uint64_t i = 0; i < facts->history->asked; i++)
-    if (is_finished(&facts->history->records[i]))
-      sum += sqrt(facts->history->records[i].loss - best);
-  double most = best + 9 * (sum / (double)count) * (sum / (double)count);
-  return worst > most ? most : INFINITY;
-}
 
 static enum tutti_status draw_history(const struct report_facts *facts, struct report_figure *figure) {
   struct tutti_table *table = tutti_figure_table(figure, "trial", "loss", "best so far", "member", "seconds",
@@ -56,13 +34,13 @@ static enum tutti_status draw_history(const struct report_facts *facts, struct r
   char label[64];
   for (uint64_t i = 0; i < facts->history->asked; i++) {
     const struct tutti_record *record = &facts->history->records[i];
-    bool finished = is_finished(record);
-    if (finished && !(best <= record->loss))
-      best = record->loss;
-    shown += finished;
-    beyond += finished && record->loss > most;
+    const double loss = facts->losses[i];
+    if (!(best <= loss) && !isnan(loss))
+      best = loss;
+    shown += !isnan(loss);
+    beyond += loss > most;
     tutti_table_put(table, (double)i);
-    tutti_table_put(table, finished ? record->loss : (double)NAN);
+    tutti_table_put(table, loss);
     tutti_table_put(table, best);
     tutti_table_put(table, tutti_report_is_member(facts, i) ? 1 : 0);
     tutti_table_put(table, record->done ? record->seconds : (double)NAN);

@@ -37,6 +37,31 @@ static double number(size_t index) {
 
 enum { COUNT = 40 };
 
+/* Curves that fall from 3 to 0 are shown whole; of one that is wild in an epoch, whatever it has there, the rest is.
+   What is no number counts for nothing. */
+static void wild_losses_are_outside_of_the_frame(void **state) {
+  enum { CURVES = 5, EPOCHS = 40, ALL = CURVES * EPOCHS };
+  double losses[ALL];
+  (void)state;
+  for (size_t i = 0; i < ALL; i++)
+    losses[i] = 3 * exp(-0.2 * (double)(i % EPOCHS)) - 1;
+  assert_true(isinf(tutti_report_frame(ALL, losses, 100)));
+  assert_true(tutti_report_frame(ALL, losses, 4) < 2);
+  const double first_epochs = 3 - 1, least = 3 * exp(-0.2 * (EPOCHS - 1)) - 1;
+  losses[7] = NAN;
+  losses[9] = INFINITY;
+  for (double wild = 1e3; wild < 1e12; wild *= 10) {
+    losses[50] = wild;
+    const double frame = tutti_report_frame(ALL, losses, 100);
+    assert_true(fabs(frame - (first_epochs + 0.05 * (first_epochs - least))) < 1e-9);
+  }
+  assert_true(isinf(tutti_report_frame(0, losses, 9)));
+  assert_true(isinf(tutti_report_frame(1, losses + 7, 9)));
+  for (size_t i = 0; i < ALL; i++)
+    losses[i] = 0.5;
+  assert_true(isinf(tutti_report_frame(ALL, losses, 9)));
+}
+
 /* The mean over all orders of tied rows is what a row that ties counts: here by many orders of two ties. */
 static void risk_is_the_mean_loss_of_the_surest(void **state) {
   const double scores[] = {3, 1, 2, 2}, losses[] = {8, 4, 0, 1};
@@ -177,9 +202,9 @@ static const char *take(struct tutti_text *text, char **kept) {
   return *kept;
 }
 
-/* Workers whose places train one after the other, and whose results come late but in their order, by a clock that knows
-   the true ends. The bars are as long, end when the result came at the latest, none begins before the run, and those of a place
-   stand apart; with one place for each worker, none is before its true time. */
+/* Workers whose places train one after the other, and whose results come late but in their order, by a clock that
+   knows the true ends. The bars are as long, end when the result came at the latest, none begins before the run, and
+   those of a place stand apart; with one place for each worker, none is before its true time. */
 static void check_timeline(size_t round, size_t places) {
   enum { WORKERS = 3, EACH = 12, ALL = WORKERS * EACH };
   struct report_bar bars[ALL];
@@ -411,6 +436,7 @@ static void tools_that_fail_are_errors(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(wild_losses_are_outside_of_the_frame),
       cmocka_unit_test(risk_is_the_mean_loss_of_the_surest),
       cmocka_unit_test(nothing_beats_the_front),
       cmocka_unit_test(ranks_share_ties),
