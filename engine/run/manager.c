@@ -4,6 +4,7 @@
 #include "catalogue_write.h"
 #include "core/base/json_impl.h"
 #include "engine/data/cells_impl.h"
+#include "run_inputs.h"
 #include "run_rule.h"
 #include "run_times.h"
 #include "run_warm.h"
@@ -394,9 +395,24 @@ static enum tutti_status note_loss(struct tutti_manager *manager, const struct t
   return status;
 }
 
+/* A worker that was lost for a damaged file of inputs is no trial's fault, and the next one would be lost, too. */
+static enum tutti_status check_inputs(struct tutti_manager *manager, const struct tutti_reply *reply) {
+  tutti_context *context = manager->context;
+  if (reply->kind != TUTTI_REPLY_LOST)
+    return TUTTI_OK;
+  enum tutti_status status = tutti_run_inputs_check(context, manager->options->directory, manager->experiment->dataset);
+  if (status != TUTTI_OK)
+    status = TUTTI_FAIL(context, status,
+                        "trial %" PRIu64 ": %s, and a file that workers map was changed: %s; go on with "
+                        "--resume, which writes it anew",
+                        reply->trial, reply->text, tutti_error_message(context));
+  return status;
+}
+
 /* Try a trial again after its worker was lost, unless that happened too often; *again says whether. */
 static enum tutti_status retry(struct tutti_manager *manager, const struct tutti_reply *reply, bool *again) {
   struct tutti_record *record = &manager->history.records[reply->trial];
+  TUTTI_TRY(manager->context, check_inputs(manager, reply));
   *again = reply->kind == TUTTI_REPLY_LOST && !record->cancelled && record->lost++ < manager->run->retries;
   if (!record->cancelled && (reply->kind == TUTTI_REPLY_LOST || reply->kind == TUTTI_REPLY_TIMED_OUT))
     TUTTI_TRY(manager->context, note_loss(manager, reply, *again));

@@ -79,20 +79,25 @@ static enum tutti_status write_all(tutti_context *context, const char *directory
   return status;
 }
 
+/* Map the file of a split. */
+static enum tutti_status map_split(tutti_context *context, const char *directory, const tutti_split *split,
+                                   struct tutti_npy *array) {
+  char *path;
+  TUTTI_TRY(context, path_of(context, directory, tutti_split_name(split), ".npy", &path));
+  enum tutti_status status = tutti_run_check_file(context, path);
+  if (status == TUTTI_OK)
+    status = tutti_npy_map(context, path, array);
+  tutti_free(path);
+  return status;
+}
+
 /* Let a data set have its inputs from the files. */
 static enum tutti_status map_all(tutti_context *context, const char *directory, tutti_dataset *dataset) {
   for (size_t i = 0; i < tutti_dataset_splits(dataset); i++) {
-    const tutti_split *split = tutti_dataset_split(dataset, i);
     struct tutti_npy array;
-    char *path;
-    if (tutti_split_rows(split) == 0)
+    if (tutti_split_rows(tutti_dataset_split(dataset, i)) == 0)
       continue;
-    TUTTI_TRY(context, path_of(context, directory, tutti_split_name(split), ".npy", &path));
-    enum tutti_status status = tutti_run_check_file(context, path);
-    if (status == TUTTI_OK)
-      status = tutti_npy_map(context, path, &array);
-    tutti_free(path);
-    TUTTI_TRY(context, status);
+    TUTTI_TRY(context, map_split(context, directory, tutti_dataset_split(dataset, i), &array));
     TUTTI_TRY(context, tutti_dataset_map_inputs(context, dataset, i, &array));
   }
   return TUTTI_OK;
@@ -120,32 +125,60 @@ enum tutti_status tutti_run_inputs_offer(tutti_context *context, const char *dir
   return TUTTI_OK;
 }
 
+/* Are there any? */
+static enum tutti_status look_for_facts(tutti_context *context, const char *directory, bool *offered) {
+  char *facts;
+  TUTTI_TRY(context, path_of(context, directory, facts_name, "", &facts));
+  *offered = access(facts, F_OK) == 0;
+  tutti_free(facts);
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_run_inputs_check(tutti_context *context, const char *directory, const tutti_dataset *dataset) {
+  bool offered;
+  TUTTI_TRY(context, look_for_facts(context, directory, &offered));
+  if (!offered || !dataset)
+    return TUTTI_OK;
+  for (size_t i = 0; i < tutti_dataset_splits(dataset); i++) {
+    struct tutti_npy array;
+    if (tutti_split_rows(tutti_dataset_split(dataset, i)) == 0)
+      continue;
+    TUTTI_TRY(context, map_split(context, directory, tutti_dataset_split(dataset, i), &array));
+    tutti_npy_unmap(&array);
+  }
+  return TUTTI_OK;
+}
+
 /* --- a worker --- */
 
-static enum tutti_status read_facts(tutti_context *context, const char *path, uint64_t *fingerprint, uint64_t *rows) {
+static enum tutti_status read_facts(tutti_context *context, const char *directory, uint64_t *fingerprint,
+                                    uint64_t *rows) {
+  enum tutti_status status;
   const char *first, *second;
+  char *path = NULL, *text = NULL;
+  json_t *root = NULL;
   size_t bytes;
-  char *text;
-  json_t *root;
-  TUTTI_TRY(context, tutti_run_check_file(context, path));
-  TUTTI_TRY(context, tutti_file_read(context, path, &text, &bytes));
-  enum tutti_status status = tutti_json_parse(context, text, 0, TUTTI_ERROR_CORRUPT, "what inputs are mapped", &root);
-  tutti_free(text);
-  TUTTI_TRY(context, status);
-  if (json_unpack(root, "{s:s, s:s}", "fingerprint", &first, "rows", &second) == 0) {
-    *fingerprint = strtoull(first, NULL, 16);
-    *rows = strtoull(second, NULL, 16);
-  } else {
+  TUTTI_TRY_OUT(context, path_of(context, directory, facts_name, "", &path));
+  TUTTI_TRY_OUT(context, tutti_run_check_file(context, path));
+  TUTTI_TRY_OUT(context, tutti_file_read(context, path, &text, &bytes));
+  TUTTI_TRY_OUT(context, tutti_json_parse(context, text, 0, TUTTI_ERROR_CORRUPT, "what inputs are mapped", &root));
+  if (json_unpack(root, "{s:s, s:s}", "fingerprint", &first, "rows", &second) != 0) {
     status = TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "%s: expected fingerprint and rows", path);
+    goto out;
   }
+  *fingerprint = strtoull(first, NULL, 16);
+  *rows = strtoull(second, NULL, 16);
+out:
   json_decref(root);
+  tutti_free(text);
+  tutti_free(path);
   return status;
 }
 
-static enum tutti_status restore(tutti_context *context, const char *directory, const char *facts,
-                                 const tutti_recipe *recipe, tutti_dataset **dataset) {
-  uint64_t fingerprint, rows;
-  TUTTI_TRY(context, read_facts(context, facts, &fingerprint, &rows));
+static enum tutti_status restore(tutti_context *context, const char *directory, const tutti_recipe *recipe,
+                                 tutti_dataset **dataset) {
+  uint64_t fingerprint = 0, rows = 0;
+  TUTTI_TRY(context, read_facts(context, directory, &fingerprint, &rows));
   TUTTI_TRY(context, tutti_run_dataset(context, directory, recipe, dataset));
   TUTTI_TRY(context, map_all(context, directory, *dataset));
   return tutti_dataset_complete(context, *dataset, fingerprint, rows);
@@ -153,13 +186,10 @@ static enum tutti_status restore(tutti_context *context, const char *directory, 
 
 enum tutti_status tutti_run_inputs_take(tutti_context *context, const char *directory, const tutti_recipe *recipe,
                                         tutti_dataset **dataset) {
-  char *facts;
+  bool offered;
   *dataset = NULL;
-  TUTTI_TRY(context, path_of(context, directory, facts_name, "", &facts));
-  enum tutti_status status = TUTTI_OK;
-  if (access(facts, F_OK) == 0)
-    status = restore(context, directory, facts, recipe, dataset);
-  tutti_free(facts);
+  TUTTI_TRY(context, look_for_facts(context, directory, &offered));
+  enum tutti_status status = offered ? restore(context, directory, recipe, dataset) : TUTTI_OK;
   if (status == TUTTI_OK)
     return TUTTI_OK;
   tutti_dataset_destroy(*dataset);

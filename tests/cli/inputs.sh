@@ -84,32 +84,57 @@ expect_in gone/worker.log 'the worker was killed by signal 9' 'the trial is trie
 mv away.csv table.csv
 expect_same_run whole gone
 
-# refused DIRECTORY TEXT...: another worker has to begin, and refuses what is there, with these texts.
+# refused DIRECTORY CODE TEXT...: a worker is killed, and what the next one would find is refused, with these texts: by the
+# manager, which looks whether the files are whole, or else by the worker.
 refused() {
   pkill -KILL -P $job -f " worker $1\$"
   wait $job
   code=$?
-  expect_code 2
-  expect_err "${@:2}"
+  expect_code "$2"
+  expect_err "${@:3}"
   expect_absent "$1/inputs"
 }
 
 begin torn
 truncate -s 100 torn/inputs/train.npy
-refused torn 'torn/inputs/train.npy'
+refused torn 1 'torn/inputs/train.npy'
 tutti run small.ini --out torn --workers 1 --quiet --resume --set run.map_inputs=0
 expect_code 0
 expect_same_run whole torn
 
+# Workers that map a file which becomes shorter are killed. That is no trial's fault: the run ends, also where another worker
+# is alive, which has mapped it, too.
+sed 's/^epochs = .*/epochs = 4000/' small.ini >long.ini
+tutti run long.ini --out long --workers 2 --quiet --set run.map_inputs=1e9
+expect_code 0
+"$TUTTI_PROGRAM" run long.ini --out shorter --workers 2 --quiet --set run.map_inputs=0 --set run.retries=0 >out 2>err </dev/null &
+job=$!
+what='a run whose inputs become shorter'
+for ((tries = 0; tries < 600; tries++)); do
+  [ -e shorter/trials/000000/validation.npy ] && break
+  sleep 0.1
+done
+truncate -s 0 shorter/inputs/train.npy
+wait $job
+code=$?
+expect_code 1
+expect_err 'killed by signal 7 (Bus error), and a file that workers map was changed: ' 'shorter/inputs/train.npy' 'go on with --resume'
+expect_absent shorter/inputs
+"$TUTTI_PROGRAM" status shorter >out 2>err
+expect_out ' 0 failed'
+tutti run long.ini --out shorter --workers 2 --quiet --resume --set run.map_inputs=0
+expect_code 0
+expect_same_run long shorter
+
 begin fewer
 cp fewer/inputs/test.npy fewer/inputs/train.npy.tmp
 mv fewer/inputs/train.npy.tmp fewer/inputs/train.npy
-refused fewer 'split train: expected the inputs of 72 rows, 5 float32 each'
+refused fewer 2 'split train: expected the inputs of 72 rows, 5 float32 each'
 
 begin elsewhere
 mv elsewhere/inputs/train.npy train.npy
 ln -s ../../train.npy elsewhere/inputs/train.npy
-refused elsewhere 'elsewhere/inputs/train.npy: expected a regular file of the run directory, found a link'
+refused elsewhere 1 'elsewhere/inputs/train.npy: expected a regular file of the run directory, found a link'
 
 begin killed
 kill -KILL $job
