@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Training steps of networks of DARTS cells: backend cpu beside PyTorch (one thread each), turn by turn in one run.
 
-Usage: train_darts_torch.py TRAIN_DARTS [--genotypes 2] [--seconds 1] [--steps 2] [--small-only] [--peer SCRIPT]
+Usage: train_darts_torch.py TRAIN_DARTS [--genotypes 3] [--rounds 3] [--seconds 1] [--steps 2] [--small-only] [--peer SCRIPT]
 TRAIN_DARTS is the program that `make bench` builds. Both sides train the same random genotypes (their numbers of parameters are
 compared), SGD with momentum and weight decay, batch 100. Both count the processor's seconds, which a busy machine does not
 stretch; PyTorch has its images in channels-last order, which is its fastest, and beside our products in bfloat16 the faster of
 its float32 and its autocast to bfloat16. --peer runs another script for PyTorch's side, which prints lines of "index parameters ms" and draws the genotypes of
-seeds 0, 1, ... as this one does; then both sides go by the wall clock. Prints milliseconds a step and the ratio, a line a genotype,
-with values between layers in floats and in 16 bits (storage = half), with products in float32 and in bfloat16 (precision).
+seeds 0, 1, ... as this one does; then both sides go by the wall clock. Prints milliseconds a step and the ratio, a line a genotype
+and round, with values between layers in floats and in 16 bits (storage = half), with products in float32 and in bfloat16 (precision).
+The record has what a step takes in the mean of the genotypes, and the ratio of these means, a round each.
 """
 import argparse
 import random
@@ -167,36 +168,37 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
     parser.add_argument("--genotypes", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=1)
     parser.add_argument("--steps", type=int, default=2)
     parser.add_argument("--small-only", action="store_true")
     parser.add_argument("--peer")
     a = parser.parse_args()
     for name, setting in list(SETTINGS.items())[:1 if a.small_only else None]:
-        theirs = peer_side(a.peer, setting, a.genotypes, a.steps) if a.peer else None
-        ours, shares, ratios, their_times = ({kind: [] for kind in KINDS} for _ in range(4))
+        shares, ours, their_times = ({kind: [[] for _ in range(a.rounds)] for kind in KINDS} for _ in range(3))
         print(f"{name}\nseed parameters   torch ms torch bfloat16", *(f"{kind:>14} ms   ratio" for kind in KINDS))
-        for seed in range(a.genotypes):
-            genotype, mine = draw_genotype(seed), {}
-            for kind in KINDS:
-                parameters, mine[kind], share = our_side(a.program, setting, genotype, a.seconds, a.peer is not None, kind)
-                shares[kind].append(share)
-            expected, floats = theirs[seed] if theirs else torch_side(setting, genotype, a.steps, False)
-            short = floats if theirs else torch_side(setting, genotype, a.steps, True)[1]
-            if parameters != expected:
-                sys.exit(f"seed {seed}: {parameters} parameters here, {expected} in PyTorch: these are two networks")
-            for kind, took in mine.items():
-                other = min(floats, short) if "bfloat16" in kind else floats
-                ours[kind].append(took)
-                their_times[kind].append(other)
-                ratios[kind].append(other / took)
-            print(f"{seed:4} {parameters:10} {floats:10.1f} {short:14.1f}",
-                  *(f"{took:17.1f} {ratios[kind][-1]:7.1f}" for kind, took in mine.items()), flush=True)
+        for turn in range(a.rounds):
+            theirs = peer_side(a.peer, setting, a.genotypes, a.steps) if a.peer else None
+            for seed in range(a.genotypes):
+                genotype, mine = draw_genotype(seed), {}
+                for kind in KINDS:
+                    parameters, mine[kind], share = our_side(a.program, setting, genotype, a.seconds, a.peer is not None, kind)
+                    shares[kind][turn].append(share)
+                expected, floats = theirs[seed] if theirs else torch_side(setting, genotype, a.steps, False)
+                short = floats if theirs else torch_side(setting, genotype, a.steps, True)[1]
+                if parameters != expected:
+                    sys.exit(f"seed {seed}: {parameters} parameters here, {expected} in PyTorch: these are two networks")
+                for kind, took in mine.items():
+                    ours[kind][turn].append(took)
+                    their_times[kind][turn].append(min(floats, short) if "bfloat16" in kind else floats)
+                print(f"{seed:4} {parameters:10} {floats:10.1f} {short:14.1f}",
+                      *(f"{took:17.1f} {their_times[kind][turn][-1] / took:7.1f}" for kind, took in mine.items()), flush=True)
         for kind, (_, what, wanted) in KINDS.items():
-            median = statistics.median(ratios[kind])
-            print(f"{kind}: median ratio {median:.1f}" + (f", wanted {wanted}" if wanted else ""))
-            record(f"a step of networks of DARTS cells, {name}{what}", "ms", statistics.median(ours[kind]),
-                   statistics.median(their_times[kind]), "PyTorch", ratios[kind], f"{statistics.median(shares[kind]):.2f} of the peak")
+            mean, other, share = ([statistics.mean(turn) for turn in of[kind]] for of in (ours, their_times, shares))
+            ratios = [b / a for a, b in zip(mean, other)]
+            print(f"{kind}: ratio {statistics.median(ratios):.1f} ({min(ratios):.1f} - {max(ratios):.1f})" + (f", wanted {wanted}" if wanted else ""))
+            record(f"a step of networks of DARTS cells, {name}{what}", "ms", statistics.median(mean), statistics.median(other), "PyTorch",
+                   ratios, f"{statistics.median(share):.2f} of the peak")
 
 
 if __name__ == "__main__":

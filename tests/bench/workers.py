@@ -2,8 +2,8 @@
 """A run of many short trainings: two workers beside one, turn by turn.
 
 Usage: workers.py TUTTI [--networks 500] [--rounds 2]
-TUTTI is the program, from a build tree `tutti-uninstalled`. Each of the networks trains for some 50 ms, so that what else a run does shows: asking,
-sending, files, the catalogue, the selection. Counts the wall clock, from the start of the program to its end, and prints what share of the workers' time
+TUTTI is the program, from a build tree `tutti-uninstalled`. Each of the networks trains for some 50 ms (a run of 20 finds the epochs for that), so that what else
+a run does shows: asking, sending, files, the catalogue, the selection. Counts the wall clock, from the start of the program to its end, and prints what share of the workers' time
 training took. The limit is 2, on two cores that have nothing else to do. On a machine with one core it says so and leaves with 77.
 """
 import argparse
@@ -34,7 +34,7 @@ min_depth = 3
 max_depth = 3
 widths = 64
 [hyperparameters]
-epochs = 150
+epochs = {epochs}
 batch_size = 32
 learning_rate = log-uniform 1e-3 3e-2
 [builder]
@@ -45,11 +45,14 @@ size = 5
 """
 
 
-def run(program, networks, workers):
+WANTED = 0.05  # seconds of a training
+
+
+def run(program, networks, workers, epochs):
     """Seconds of the run, and of its trainings together."""
     with tempfile.TemporaryDirectory() as folder:
         recipe, out = pathlib.Path(folder) / "workers.ini", pathlib.Path(folder) / "run"
-        recipe.write_text(RECIPE.format(networks=networks, workers=workers), encoding="utf-8")
+        recipe.write_text(RECIPE.format(networks=networks, workers=workers, epochs=epochs), encoding="utf-8")
         begin = time.monotonic()
         subprocess.run([program, "run", recipe, "--out", out, "--quiet"], check=True, stdout=subprocess.DEVNULL)
         took = time.monotonic() - begin
@@ -66,17 +69,20 @@ def main():
     if len(os.sched_getaffinity(0)) < 2:
         print("two workers want two cores, and this process has one")
         return 77
-    took, ratios = {1: [], 2: []}, []
+    took, shares, ratios = {1: [], 2: []}, [], []
+    probe, probe_epochs = 20, 100
+    epochs = max(1, round(probe_epochs * WANTED * probe / run(options.program, probe, 2, probe_epochs)[1]))
     for _ in range(options.rounds):
         for workers in (1, 2):
-            seconds, trained = run(options.program, options.networks, workers)
+            seconds, trained = run(options.program, options.networks, workers, epochs)
             took[workers].append(seconds)
             print(f"{options.networks} networks, {workers} workers: {seconds:.2f} s, {1000 * trained / options.networks:.0f} ms a training, "
                   f"which is {100 * trained / workers / seconds:.1f} % of the workers' time", flush=True)
+        shares.append(trained / 2 / took[2][-1])
         ratios.append(took[1][-1] / took[2][-1])
     print(f"two workers are {statistics.median(ratios):.2f} ({min(ratios):.2f} - {max(ratios):.2f}) times as fast as one")
     record(f"a run of {options.networks} networks of {1000 * trained / options.networks:.0f} ms, two workers", "s", statistics.median(took[2]),
-           statistics.median(took[1]), "one worker", ratios, f"{statistics.median(ratios) / 2:.2f} of 2")
+           statistics.median(took[1]), "one worker", ratios, f"{statistics.median(ratios) / 2:.2f} of 2; {100 * statistics.median(shares):.0f} % of the workers' time is training")
     return 0
 
 

@@ -8,7 +8,7 @@
 # recipe's behind: uci/boston/mlp, fashion-mnist/nasbench201. The same command goes on with what is in OUT. KINDS, "bfloat16" or "half", says which
 # of them images are trained with, IMAGES how many are for training, validation and testing (the recipe's). Prints, for each set and kind: the test NLL of the
 # ensembles, mean and standard error over the seeds, in float32, with 16 bits, and of the difference; of the networks the median
-# difference in validation loss, and how many are worse with 16 bits.
+# difference in validation loss, and how many differ at all, and are worse with 16 bits.
 set -euo pipefail
 [ $# -ge 2 ] || { sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0"; exit 2; }
 data=$(realpath "$1") out=$2
@@ -72,7 +72,7 @@ def line(values):
 pairs = [(load(seed, "float"), load(seed, kind)) for seed in seeds]
 of_networks = [b - a for one, other in pairs for a, b in zip(one[1], other[1]) if a is not None and b is not None]
 print(f"{name:26} float {line([a[0] for a, b in pairs])}   {kind} {line([b[0] for a, b in pairs])}   difference {line([b[0] - a[0] for a, b in pairs])}   "
-      f"networks: median {statistics.median(of_networks):+.4f}, {sum(d > 0 for d in of_networks)} of {len(of_networks)} worse", flush=True)
+      f"networks: median {statistics.median(of_networks):+.4f}, {sum(d != 0 for d in of_networks)} of {len(of_networks)} differ, {sum(d > 0 for d in of_networks)} are worse", flush=True)
 PY
   done
 done
