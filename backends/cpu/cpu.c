@@ -186,6 +186,11 @@ static bool backend_tells_epistemic_cpu(void *self, const struct tutti_job *job)
   return job->network && backend_cpu_tells_epistemic(job);
 }
 
+static size_t backend_unread_cpu(void *self, const struct tutti_job *job) {
+  (void)self;
+  return backend_cpu_unread(job);
+}
+
 static enum tutti_status backend_predict_parts_cpu(void *self, tutti_context *context, const struct tutti_job *job,
                                                    const tutti_tensors *weights, const tutti_split *split, float *out,
                                                    float *epistemic) {
@@ -260,6 +265,7 @@ static const struct tutti_backend_ops cpu_ops = {
     .predict_parts = backend_predict_parts_cpu,
     .ask_slope = backend_ask_slope_cpu,
     .epochs = backend_epochs_cpu,
+    .unread = backend_unread_cpu,
 };
 
 static const struct tutti_descriptor cpu_descriptor = {

@@ -285,6 +285,11 @@ static bool backend_tells_epistemic_cuda(void *self, const struct tutti_job *job
   return job->network && backend_cpu_tells_epistemic(job);
 }
 
+static size_t backend_unread_cuda(void *self, const struct tutti_job *job) {
+  (void)self;
+  return backend_cpu_unread(job);
+}
+
 /* --- predictions --- */
 
 /* A training that ends while its pool's callback asks makes room. */
@@ -414,6 +419,7 @@ static const struct tutti_backend_ops cuda_ops = {
     .ask_slope = backend_ask_slope_cuda,
     .epochs = backend_epochs_cuda,
     .train_queue = backend_train_queue_cuda,
+    .unread = backend_unread_cuda,
 };
 
 static const struct tutti_descriptor cuda_descriptor = {

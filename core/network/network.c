@@ -158,9 +158,19 @@ void tutti_network_destroy(tutti_network *network) {
 }
 
 enum tutti_status tutti_network_copy(tutti_context *context, const tutti_network *from, tutti_network **network) {
+  return tutti_network_narrow(context, from, 0, network);
+}
+
+enum tutti_status tutti_network_narrow(tutti_context *context, const tutti_network *from, size_t unread,
+                                       tutti_network **network) {
   enum tutti_status status = TUTTI_OK;
+  struct tutti_shape input = from->layers[0]->layer.shape;
   tutti_network *copy;
   *network = NULL;
+  if (unread >= (size_t)input.channels)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%zu of %d inputs are to be left out; expected fewer", unread,
+                      input.channels);
+  input.channels -= (int32_t)unread;
   TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *copy, &copy));
   for (size_t i = 0; i < from->count; i++) {
     const struct network_layer *layer = from->layers[i];
@@ -169,7 +179,7 @@ enum tutti_status tutti_network_copy(tutti_context *context, const tutti_network
       TUTTI_TRY_OUT(context, tutti_op_get(context, layer->layer.op_name, &definition));
     TUTTI_TRY_OUT(context,
                   append_layer(context, copy, layer->layer.op, definition, layer->layer.label, layer->layer.input_count,
-                               layer->layer.inputs, layer->attributes, layer->layer.shape));
+                               layer->layer.inputs, layer->attributes, input)); /* the others' shapes are inferred */
   }
   *network = copy;
   copy = NULL;

@@ -197,13 +197,31 @@ enum tutti_status tutti_backend_formula(tutti_context *context, const tutti_back
   return TUTTI_OK;
 }
 
+size_t tutti_backend_unread(const tutti_backend *backend, const struct tutti_job *job) {
+  size_t answer = 0;
+  if (backend->ops.unread && job->network)
+    TUTTI_ASK(TUTTI_CONTEXT_OF(backend), backend, answer = backend->ops.unread(backend->instance.self, job));
+  return answer;
+}
+
+static enum tutti_status flops_of_network(tutti_context *context, const tutti_backend *backend,
+                                          const struct tutti_job *job, double *flops) {
+  tutti_network *computed;
+  TUTTI_TRY(context, tutti_network_narrow(context, job->network, tutti_backend_unread(backend, job), &computed));
+  *flops = tutti_network_flops(computed);
+  tutti_network_destroy(computed);
+  return TUTTI_OK;
+}
+
 enum tutti_status tutti_backend_flops(tutti_context *context, const tutti_backend *backend, const struct tutti_job *job,
                                       const tutti_tensors *weights, double *flops) {
   const struct tutti_shape input = job->task->input;
   struct tutti_predicted_terms terms = {.size = sizeof terms};
   tutti_formula *formula;
-  *flops = job->network ? tutti_network_flops(job->network) : 0;
-  if (job->network || !backend->ops.formula)
+  *flops = 0;
+  if (job->network)
+    return flops_of_network(context, backend, job, flops);
+  if (!backend->ops.formula)
     return TUTTI_OK;
   TUTTI_TRY(context, tutti_formula_create_counting(context, &formula));
   terms.inputs = tutti_formula_input(formula, (size_t)input.height * (size_t)input.width * (size_t)input.channels);

@@ -1,6 +1,7 @@
 /* figure.c - figures: their making, and the drawing of all of them in one go. */
 #include "report_impl.h"
 
+#include "engine/data/folds_impl.h"
 #include "engine/draw/graph.h"
 
 #include <stdarg.h>
@@ -74,6 +75,21 @@ enum tutti_status tutti_report_note_targets(const struct report_facts *facts, st
              ? TUTTI_OK
              : tutti_figure_note(figure, "The %s is of all %zu targets together, as if they had one unit.", error,
                                  targets);
+}
+
+size_t tutti_report_models(const struct report_facts *facts) {
+  const tutti_dataset *dataset = facts->experiment->dataset;
+  const size_t folds = dataset ? tutti_dataset_folds(dataset) : 0;
+  return folds ? folds : 1;
+}
+
+enum tutti_status tutti_report_note_folds(const struct report_facts *facts, struct report_figure *figure,
+                                          const char *counted) {
+  const size_t models = tutti_report_models(facts);
+  return models > 1
+             ? tutti_figure_note(figure, "A trial has %zu models, one for each fold; parameters and flops are of %s.",
+                                 models, counted)
+             : TUTTI_OK;
 }
 
 enum tutti_status tutti_report_note_calibrated(const struct report_facts *facts, struct report_figure *figure) {

@@ -128,6 +128,11 @@ enum tutti_status tutti_figure_note(struct report_figure *figure, const char *fo
 /* Say that an error is a mean over several targets, if there are some, whose units may be unlike. */
 enum tutti_status tutti_report_note_targets(const struct report_facts *facts, struct report_figure *figure,
                                             const char *error);
+/* How many models a trial has: one for each fold, or one. */
+size_t tutti_report_models(const struct report_facts *facts);
+/* Where it has several, say of how many of them parameters and FLOPs are: "one of them", say. */
+enum tutti_status tutti_report_note_folds(const struct report_facts *facts, struct report_figure *figure,
+                                          const char *counted);
 /* Say whether what is shown of the rows is after the calibrator. */
 enum tutti_status tutti_report_note_calibrated(const struct report_facts *facts, struct report_figure *figure);
 /* Say why intervals of such a level have no end, if they have none. */

@@ -56,7 +56,8 @@ static enum tutti_status draw_members(const struct report_facts *facts, struct r
     uint64_t trial = (uint64_t)json_integer_value(json_object_get(member, "trial"));
     if (trial >= facts->history->asked || !facts->reports[trial])
       continue;
-    const double parameters = tutti_report_number(facts->reports[trial], "parameters");
+    const double parameters = /* recorded are those of one model */
+        (double)tutti_report_models(facts) * tutti_report_number(facts->reports[trial], "parameters");
     const double numbers[] = {(double)trial,
                               tutti_report_number(member, "weight"),
                               facts->history->records[trial].loss,
@@ -70,6 +71,7 @@ static enum tutti_status draw_members(const struct report_facts *facts, struct r
     tutti_table_put_text(table, facts->history->records[trial].origin);
     put_candidate(facts, table, trial);
   }
+  TUTTI_TRY(facts->context, tutti_report_note_folds(facts, figure, "all of them together"));
   return tutti_report_note_targets(facts, figure, metric);
 }
 

@@ -125,7 +125,7 @@ static enum tutti_status add_network(const struct report_facts *facts, struct re
   struct tutti_text graph = tutti_text_begin(context);
   char caption[160];
   size_t boxes = 0;
-  TUTTI_TRY(context, tutti_run_read_network(context, &facts->view->pool, trial, &network));
+  TUTTI_TRY(context, tutti_run_computed_network(context, &facts->view->pool, trial, &network));
   tutti_graph_begin(&graph);
   enum tutti_status status = draw_network(context, network, &graph, &boxes);
   tutti_graph_finish(&graph);
@@ -157,6 +157,7 @@ static enum tutti_status draw_architectures(const struct report_facts *facts, st
   if (networks == 0)
     return tutti_figure_missing(figure, "The members are no networks (backend %s).",
                                 tutti_host_plugin(facts->experiment->host, "backend"));
+  TUTTI_TRY(facts->context, tutti_report_note_folds(facts, figure, "one of them, as it is drawn"));
   size_t others = facts->members - networks;
   char rest[96] = "";
   if (others > 0)

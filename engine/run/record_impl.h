@@ -9,6 +9,9 @@
 
 /* A member of the report of a trial: what a prediction of one row takes, in microseconds of a processor. */
 #define TUTTI_REPORT_MICROSECONDS "microseconds"
+/* Another, of a network that leaves inputs out (tutti_backend_unread): how many "inputs", and how many "bytes" of its
+   weights are zeros for these. */
+#define TUTTI_REPORT_UNREAD "unread"
 /* Another: the record of its weights, if they were removed. */
 #define TUTTI_REPORT_REMOVED "removed"
 

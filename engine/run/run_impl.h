@@ -77,6 +77,10 @@ TUTTI_NODISCARD enum tutti_status tutti_run_report(tutti_context *context, const
 /* The network of a trial as it was trained. If the space makes another one of the candidate now, there is a warning. */
 TUTTI_NODISCARD enum tutti_status tutti_run_read_network(tutti_context *context, const struct tutti_run_pool *source,
                                                          uint64_t trial, tutti_network **network);
+/* The same as it computes: without inputs that it leaves out, as its report says. */
+TUTTI_NODISCARD enum tutti_status tutti_run_computed_network(tutti_context *context,
+                                                             const struct tutti_run_pool *source, uint64_t trial,
+                                                             tutti_network **network);
 /* Warn of the first finished trial of which that is so. */
 TUTTI_NODISCARD enum tutti_status tutti_run_compare_networks(tutti_context *context,
                                                              const struct tutti_run_pool *source);

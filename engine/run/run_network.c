@@ -62,6 +62,21 @@ out:
   return status;
 }
 
+enum tutti_status tutti_run_computed_network(tutti_context *context, const struct tutti_run_pool *source,
+                                             uint64_t trial, tutti_network **network) {
+  const char *report;
+  tutti_network *trained;
+  source = tutti_run_pool_of(source, &trial);
+  TUTTI_TRY(context, tutti_run_report(context, source, trial, &report));
+  TUTTI_TRY(context, tutti_run_read_network(context, source, trial, &trained));
+  json_t *root = json_loads(report, 0, NULL);
+  const json_t *unread = json_object_get(json_object_get(root, TUTTI_REPORT_UNREAD), "inputs");
+  enum tutti_status status = tutti_network_narrow(context, trained, (size_t)json_integer_value(unread), network);
+  json_decref(root);
+  tutti_network_destroy(trained);
+  return status;
+}
+
 enum tutti_status tutti_run_compare_networks(tutti_context *context, const struct tutti_run_pool *source) {
   const struct tutti_history *history = source->history;
   const tutti_backend *backend = source->experiment->backend;

@@ -93,6 +93,13 @@ static double above_zero(const json_t *number) {
   return value > 0 ? value : (double)NAN;
 }
 
+/* The bytes of a file of weights that the network reads: not the zeros for inputs that it leaves out. */
+static double bytes_of(const json_t *root, const json_t *file) {
+  const json_t *unread = json_object_get(json_object_get(root, TUTTI_REPORT_UNREAD), "bytes");
+  double bytes = above_zero(json_object_get(file, "bytes")), zeros = above_zero(unread);
+  return zeros < bytes ? bytes - zeros : bytes;
+}
+
 /* What a trial's report says of its costs. */
 static void read_costs(const char *report, size_t i, struct mapped_pool *mapped) {
   json_t *root = json_loads(report, 0, NULL);
@@ -105,10 +112,10 @@ static void read_costs(const char *report, size_t i, struct mapped_pool *mapped)
   json_array_foreach(json_object_get(root, "files"), index, file) {
     const char *name = json_string_value(json_object_get(file, "name"));
     if (name && strcmp(name, weights) == 0)
-      mapped->costs[TUTTI_COST_BYTES][i] = above_zero(json_object_get(file, "bytes"));
+      mapped->costs[TUTTI_COST_BYTES][i] = bytes_of(root, file);
   }
   if ((file = json_object_get(root, TUTTI_REPORT_REMOVED)))
-    mapped->costs[TUTTI_COST_BYTES][i] = above_zero(json_object_get(file, "bytes"));
+    mapped->costs[TUTTI_COST_BYTES][i] = bytes_of(root, file);
   json_decref(root);
 }
 

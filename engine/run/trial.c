@@ -214,10 +214,13 @@ enum tutti_status tutti_training_reply_begin(tutti_context *context, const struc
                 "failure", failed ? outcome->failure : "", "seconds", seconds, "loss",
                 failed ? json_null() : tutti_json_number(loss), "report", "epochs", (int)outcome->epochs, "best_epoch",
                 (int)outcome->best_epoch, "steps", (json_int_t)outcome->steps, "parameters",
-                (json_int_t)(training->network ? tutti_network_parameters(training->network) : 0), "flops",
-                training->flops, "losses", metrics, "files", files);
+                (json_int_t)training->parameters, "flops", training->flops, "losses", metrics, "files", files);
   if (finished && training->measures)
     (void)json_object_set(json_object_get(root, "report"), "measures", training->measures);
+  if (training->unread > 0)
+    (void)json_object_set_new(json_object_get(root, "report"), TUTTI_REPORT_UNREAD,
+                              json_pack("{s:I, s:I}", "inputs", (json_int_t)training->unread, "bytes",
+                                        (json_int_t)tutti_training_unread_bytes(training)));
   if (training->microseconds > 0 && !failed)
     (void)json_object_set_new(json_object_get(root, "report"), TUTTI_REPORT_MICROSECONDS,
                               json_real(training->microseconds));

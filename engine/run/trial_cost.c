@@ -50,6 +50,26 @@ static enum tutti_status flops_of_model(tutti_context *context, const struct cos
   return tutti_backend_flops(context, costing->training->learner, &costing->training->job, weights, flops);
 }
 
+enum tutti_status tutti_training_count_network(tutti_context *context, struct tutti_training *training) {
+  tutti_network *computed;
+  if (!training->network)
+    return TUTTI_OK;
+  training->unread = tutti_backend_unread(training->learner, &training->job);
+  TUTTI_TRY(context, tutti_network_narrow(context, training->network, training->unread, &computed));
+  training->parameters = tutti_network_parameters(computed);
+  training->flops = tutti_network_flops(computed);
+  tutti_network_destroy(computed);
+  return TUTTI_OK;
+}
+
+size_t tutti_training_unread_bytes(const struct tutti_training *training) {
+  const tutti_tensors *weights = training->outcome.weights;
+  if (!weights || training->unread == 0)
+    return 0;
+  size_t folds = tutti_folds_count(weights), zeros = tutti_network_parameters(training->network) - training->parameters;
+  return (folds ? folds : 1) * zeros * sizeof(float);
+}
+
 /* --- time --- */
 
 /* Seconds that this thread has kept a processor busy: other processes, which may keep it waiting, do not count. Whoever

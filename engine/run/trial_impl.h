@@ -45,6 +45,8 @@ struct tutti_training {
   tutti_dataset *dataset; /* of a repeat of a fit: its data, and what came of it */
   struct tutti_fit_result fit;
   double *class_weights; /* of its job; NULL: none */
+  size_t unread;         /* so many inputs its network leaves out, which count for nothing */
+  size_t parameters;     /* of its network, as it computes; 0: it has none */
   double flops;          /* of a prediction of one row, of all its models; 0: not known */
   bool timed;            /* what that takes is to be measured, too */
   double microseconds;   /* ... and is, of a processor; 0: not known */
@@ -116,6 +118,10 @@ TUTTI_NODISCARD enum tutti_status tutti_training_stop(tutti_context *context, st
 
 /* --- trial_cost.c: of a training that has weights; what cannot be found out stays unknown, with a warning --- */
 
+/* Count what the network of its job computes: training->unread, parameters and, of one model, flops. */
+TUTTI_NODISCARD enum tutti_status tutti_training_count_network(tutti_context *context, struct tutti_training *training);
+/* How many bytes of its weights are zeros, for inputs that it leaves out. */
+size_t tutti_training_unread_bytes(const struct tutti_training *training);
 /* Count the operations of a prediction: training->flops. */
 void tutti_training_count_flops(tutti_context *context, const struct tutti_experiment *experiment,
                                 struct tutti_training *training);

@@ -74,7 +74,6 @@ static enum tutti_status prepare(tutti_context *context, const struct tutti_expe
   if (tutti_backend_takes_networks(training->learner))
     TUTTI_TRY(context, tutti_space_decode(context, tutti_candidate_genotype(training->candidate), &training->task.task,
                                           &training->network));
-  training->flops = training->network ? tutti_network_flops(training->network) : 0;
   training->most_epochs = tutti_backend_epochs(training->learner, training->config);
   const tutti_dataset *dataset = experiment->dataset;
   const tutti_split *validation = dataset ? tutti_dataset_find(dataset, TUTTI_SPLIT_VALIDATION) : NULL;
@@ -94,6 +93,7 @@ static enum tutti_status prepare(tutti_context *context, const struct tutti_expe
       .measure = on_measure,
       .measure_argument = training,
   };
+  TUTTI_TRY(context, tutti_training_count_network(context, training));
   TUTTI_TRY(context,
             tutti_experiment_class_weights(context, experiment, training->job.train, &training->class_weights));
   training->job.class_weights = training->class_weights;

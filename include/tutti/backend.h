@@ -225,6 +225,10 @@ struct tutti_backend_ops {
      long as it has room; calls back on the thread that called. A job that it refuses fails by itself. An error status: no
      more can be trained in this process, as when a device is lost; jobs that are not done by then are lost with it. */
   enum tutti_status (*train_queue)(void *self, tutti_context *context, const struct tutti_job_queue *queue);
+
+  /* OPTIONAL; default: 0. How many inputs, the last ones of a row, does the network of a job (network, task and config)
+     leave out? The float32 weights that it has for them are 0, and count neither as parameters nor as operations. */
+  size_t (*unread)(void *self, const struct tutti_job *job);
 };
 
 /* --- the host's side --- */
@@ -288,8 +292,12 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_backend_formula(tutti_context 
                                                                   const struct tutti_job *job,
                                                                   const tutti_tensors *weights, tutti_formula *formula,
                                                                   struct tutti_predicted_terms *terms);
-/* How many floating-point operations a prediction of one row costs: of a network, its layers'; of others, what they
-   write down as a formula. 0: it cannot be said. Of the job, only network, task and config are used. */
+/* How many inputs, the last ones of a row, the job's network leaves out; 0 without a network. Of the job, only network,
+   task and config are used. What the network computes is that of tutti_network_narrow. */
+TUTTI_API size_t tutti_backend_unread(const tutti_backend *backend, const struct tutti_job *job);
+/* How many floating-point operations a prediction of one row costs: of a network, its layers', without inputs that it
+   leaves out; of others, what they write down as a formula. 0: it cannot be said. Of the job, only network, task and
+   config are used. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_backend_flops(tutti_context *context, const tutti_backend *backend,
                                                                 const struct tutti_job *job,
                                                                 const tutti_tensors *weights, double *flops);

@@ -46,6 +46,10 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_network_create(tutti_context *
 /* Make a copy; the caller destroys *network. TUTTI_ERROR_USAGE: an op of a plugin is not known in this context. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_network_copy(tutti_context *context, const tutti_network *from,
                                                                tutti_network **network);
+/* Make a copy whose inputs are without the last `unread` channels; the caller destroys *network. TUTTI_ERROR_USAGE: as
+   for tutti_network_copy, or there are no more channels than these. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_network_narrow(tutti_context *context, const tutti_network *from,
+                                                                 size_t unread, tutti_network **network);
 /* Destroy it; NULL is allowed. */
 TUTTI_API void tutti_network_destroy(tutti_network *network);
 

@@ -6,6 +6,9 @@
 . "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
 # shellcheck source=tests/cli/recipes.sh
 . "$TUTTI_TEST_SRCDIR/tests/cli/recipes.sh"
+# shellcheck source=tests/cli/pages.sh
+. "$TUTTI_TEST_SRCDIR/tests/cli/pages.sh"
+find_numpy
 make_table
 regression_recipe >small.ini
 sql() { "$TUTTI_TEST_BUILDDIR/tests/cli/sql" "$1/catalogue.sqlite" "$2"; }
@@ -36,6 +39,56 @@ expect_code 0
 tutti predict without table.csv --out without.csv
 expect_code 0
 cmp -s plain.csv without.csv || complain "predict: other predictions than without bins"
+
+# What is left out costs nothing: parameters, operations and bytes (but for the heading of the file) are those of a table
+# without bins, in the trial's report, in ensembles under a budget and in the picture.
+for name in plain bins without; do
+  tutti report $name --to $name.html
+  expect_code 0
+  expect_page $name.html
+  sql $name "SELECT report FROM trials ORDER BY number" >$name.reports
+  for unit in flops bytes; do
+    tutti curve $name --costs $unit --json
+    expect_code 0
+    cp out $name.$unit
+  done
+done
+checks=$((checks + 1))
+"$python" - <<'PY' || complain "the costs of networks that leave inputs out"
+import csv, json, re
+reports = {name: [json.loads(line) for line in open(name + ".reports")] for name in ("plain", "bins", "without")}
+counted = {name: [(r["parameters"], r["flops"]) for r in reports[name]] for name in reports}
+assert counted["plain"] == counted["without"], counted
+assert all(more > fewer for many, few in zip(counted["bins"], counted["plain"]) for more, fewer in zip(many, few))
+assert not any("unread" in report for name in ("plain", "bins") for report in reports[name])
+def points(name, unit):
+    return [(p["cost"], [m["trial"] for m in p["ensemble"]]) for p in json.load(open(f"{name}.{unit}"))]
+assert points("plain", "flops") == points("without", "flops") != points("bins", "flops")
+for plain, without in zip(points("plain", "bytes"), points("without", "bytes")):
+    assert plain[1] == without[1] and abs(plain[0] - without[0]) <= 64 * len(plain[1]), (plain, without)
+def column(name, table, of):
+    return [row[of] for row in csv.DictReader(open(f"{name}.html.csv/{name}-{table}.csv", newline=""))]
+for table, of in (("architectures", "parameters"), ("architectures", "flops"), ("members", "parameters"), ("pareto", "flops")):
+    assert column("plain", table, of) == column("without", table, of) != column("bins", table, of), (table, of)
+drawn = {name: set(re.findall(r">input (\d+)<", open(name + ".html").read())) for name in reports}
+assert drawn["plain"] == drawn["without"] != drawn["bins"] and len(drawn["plain"]) == 1, drawn
+PY
+
+# The networks of folds have zeros each.
+run plain-folds data.bins=0 data.folds=3
+run without-folds data.bins=4 data.folds=3 backend.encodings=no
+for name in plain without; do sql $name-folds "SELECT report FROM trials ORDER BY number" >$name.reports; done
+checks=$((checks + 1))
+"$python" - <<'PY' || complain "the bytes of the networks of folds"
+import json
+def costs(name):
+    for line in open(name + ".reports"):
+        report = json.loads(line)
+        size = next(f["bytes"] for f in report["files"] if f["name"] == "weights.safetensors")
+        yield report["parameters"], report["flops"], size - report.get("unread", {"bytes": 0})["bytes"]
+plain, without = list(costs("plain")), list(costs("without"))
+assert all(p[:2] == w[:2] and abs(p[2] - w[2]) <= 64 for p, w in zip(plain, without)), (plain, without)
+PY
 
 # In 16 bits, the layer that reads the inputs has its own way of multiplying.
 run plain16 data.bins=0 backend.precision=bfloat16

@@ -325,7 +325,9 @@ expect_code 0
 tutti report pool --to pool.html
 expect_code 0
 expect_page pool.html
-expect_in pool.html "by cross-validation: 3 trainings of each candidate"
+expect_in pool.html "by cross-validation: 3 trainings of each candidate" \
+  "A trial has 3 models, one for each fold; parameters and flops are of all of them together." \
+  "A trial has 3 models, one for each fold; parameters and flops are of one of them, as it is drawn."
 expect_not_in pool.html "e+0"
 expect_equal "the band of the reliability" "$(column pool.html.csv/pool-reliability.csv "standard error of what is said" | cut -c1-8 | sed -n 10p)" \
   "$(python3 -c 'print(str((0.5 * 0.5 / 24) ** 0.5)[:8])')"
@@ -343,6 +345,9 @@ figure = re.search('<figure id="learning".*?</figure>', page, re.S).group()
 drawn = re.findall(r'text-anchor="start">\s*<text>(\d+)</text>', figure)
 networks = [row["trial"] for row in rows("architectures")]
 with_parameters = {row["trial"] for row in rows("members") if row["parameters"] != ""}
+size_of = lambda row, models: [models * float(row[name]) for name in ("parameters", "flops")]
+members = {row["trial"]: row for row in rows("members")}
+assert all(size_of(members[row["trial"]], 1) == size_of(row, 3) for row in rows("architectures"))
 sys.exit(drawn != networks[:8] * 2 or networks == [str(i) for i in range(len(networks))] or with_parameters != set(networks))
 PY
 

@@ -13,6 +13,7 @@
 static struct {
   bool refuse, no_ops, weightless;
   enum tutti_state state;
+  size_t unread;
 } act;
 
 struct backend_config {
@@ -53,6 +54,13 @@ static enum tutti_status predict_rows(void *self, tutti_context *context, const 
 static const struct tutti_backend_ops backend_ops = {
     .size = sizeof backend_ops, .supports = supports, .train = train, .predict = predict_rows};
 static const struct tutti_backend_ops value_ops = {.size = sizeof value_ops, .supports = supports, .train = train};
+
+static size_t unread(void *self, const struct tutti_job *job) {
+  (void)self, (void)job;
+  return act.unread;
+}
+static const struct tutti_backend_ops partial_ops = {
+    .size = sizeof partial_ops, .supports = supports, .train = train, .predict = predict_rows, .unread = unread};
 
 static size_t capacity(void *self) {
   (void)self;
@@ -139,6 +147,7 @@ static const struct tutti_backend_ops open_ops = {.size = sizeof open_ops,
 static const struct tutti_descriptor plugins[] = {
     KINDS_PLUGIN(TUTTI_KIND_BACKEND, "open", &open_ops),
     KINDS_PLUGIN(TUTTI_KIND_BACKEND, "valued", &value_ops),
+    KINDS_PLUGIN(TUTTI_KIND_BACKEND, "partial", &partial_ops),
     KINDS_PLUGIN(TUTTI_KIND_BACKEND, "forgetful", &forgetful_ops),
     {TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_BACKEND, "fake"), .version = "1", .summary = "a test's", .source = "",
      .licence = "Apache-2.0", .params = TUTTI_PARAMS(backend_params, struct backend_config), .create = kinds_create,
@@ -244,6 +253,35 @@ static void test_backend_many(void **state) {
                   "backend valued does not predict; it works without [data] only");
 }
 
+/* Inputs that a backend leaves out cost nothing; one that leaves out more than there are is refused. */
+static void test_backend_unread(void **state) {
+  (void)state;
+  tutti_backend *made[2];
+  tutti_network *network;
+  uint32_t layer;
+  double flops[3];
+  struct tutti_task task = task_of(TUTTI_TASK_REGRESSION);
+  struct tutti_job job = {.size = sizeof job, .task = &task};
+  TOY_OK(&toy, make_backend("fake", TUTTI_TASK_REGRESSION, &made[0]));
+  TOY_OK(&toy, make_backend("partial", TUTTI_TASK_REGRESSION, &made[1]));
+  assert_int_equal(tutti_backend_unread(made[1], &job), 0); /* no network reads anything */
+  TOY_OK(&toy, tutti_network_create(toy.context, task.input, &network));
+  TOY_OK(&toy, tutti_network_add_dense(toy.context, network, NULL, 0, 5, TUTTI_ACTIVATION_LINEAR, &layer));
+  job.network = network;
+  act.unread = 3;
+  for (size_t i = 0; i < 2; i++)
+    TOY_OK(&toy, tutti_backend_flops(toy.context, made[i], &job, NULL, &flops[i]));
+  assert_int_equal(tutti_backend_unread(made[0], &job), 0);
+  assert_int_equal(tutti_backend_unread(made[1], &job), 3);
+  assert_true(flops[0] == 4 * 5 * 2 + 5 && flops[1] == 1 * 5 * 2 + 5);
+  act.unread = 4;
+  kinds_must_fail(tutti_backend_flops(toy.context, made[1], &job, NULL, &flops[2]), TUTTI_ERROR_USAGE,
+                  "4 of 4 inputs are to be left out");
+  tutti_network_destroy(network);
+  tutti_backend_destroy(made[0]);
+  tutti_backend_destroy(made[1]);
+}
+
 static void test_backend_check(void **state) {
   (void)state;
   tutti_backend *made;
@@ -332,7 +370,7 @@ static void test_predictor(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(test_backend_configure), TEST(test_backend_train), TEST(test_backend_many),
-      TEST(test_backend_check),     TEST(test_predictor),
+      TEST(test_backend_unread),    TEST(test_backend_check), TEST(test_predictor),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

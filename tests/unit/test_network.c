@@ -346,6 +346,38 @@ static void json_and_copies_are_the_same_to_the_byte(void **state) {
   tutti_network_destroy(copy);
 }
 
+/* A narrower input takes rows of weights from the layers that read it, and from no other. */
+static void a_narrower_network_is_one_made_of_fewer_inputs(void **state) {
+  (void)state;
+  tutti_network *made[2], *narrow;
+  char *expected, *found;
+  for (int i = 0; i < 2; i++) {
+    uint32_t first, second;
+    assert_int_equal(tutti_network_create(context, (struct tutti_shape){1, 1, i ? 2 : 17}, &made[i]), TUTTI_OK);
+    assert_int_equal(tutti_network_add_dense(context, made[i], "a", 0, 8, TUTTI_ACTIVATION_RELU, &first), TUTTI_OK);
+    assert_int_equal(tutti_network_add_dense(context, made[i], "b", 0, 8, TUTTI_ACTIVATION_LINEAR, &second), TUTTI_OK);
+    const uint32_t both[] = {first, second};
+    assert_int_equal(tutti_network_add(context, made[i], TUTTI_OP_ADD, "sum", 2, both, NULL, &first), TUTTI_OK);
+    assert_int_equal(tutti_network_add_dense(context, made[i], "c", first, 2, TUTTI_ACTIVATION_LINEAR, &first),
+                     TUTTI_OK);
+    assert_int_equal(tutti_network_set_l2(context, made[i], "c", 0.25), TUTTI_OK);
+  }
+  assert_int_equal(tutti_network_narrow(context, made[0], 15, &narrow), TUTTI_OK);
+  assert_int_equal(tutti_network_print(context, made[1], &expected), TUTTI_OK);
+  assert_int_equal(tutti_network_print(context, narrow, &found), TUTTI_OK);
+  assert_string_equal(found, expected);
+  assert_int_equal(tutti_network_parameters(narrow), 2 * (2 * 8 + 8) + 8 * 2 + 2);
+  assert_true(tutti_network_flops(narrow) == tutti_network_flops(made[1]));
+  tutti_network_destroy(narrow);
+  assert_int_equal(tutti_network_narrow(context, made[1], 2, &narrow), TUTTI_ERROR_USAGE);
+  assert_null(narrow);
+  tutti_error_clear(context);
+  tutti_free(expected);
+  tutti_free(found);
+  tutti_network_destroy(made[0]);
+  tutti_network_destroy(made[1]);
+}
+
 static void canonical_json_of_a_small_network(void **state) {
   (void)state;
   tutti_network *network = network_with_input(1, 1, 3);
@@ -577,6 +609,7 @@ int main(void) {
       cmocka_unit_test(labels_are_unique_and_plain),
       cmocka_unit_test(check_finds_what_leads_nowhere),
       cmocka_unit_test(json_and_copies_are_the_same_to_the_byte),
+      cmocka_unit_test(a_narrower_network_is_one_made_of_fewer_inputs),
       cmocka_unit_test(canonical_json_of_a_small_network),
       cmocka_unit_test(wrong_json_is_refused),
       cmocka_unit_test(torn_json_harms_nothing),
