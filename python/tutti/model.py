@@ -2,6 +2,7 @@
 
 import ctypes
 import json
+import re
 import threading
 
 import numpy
@@ -43,7 +44,7 @@ class Forecast:
         if self.classification:
             self.probabilities = numbers[..., 0]
             self.expected_entropy, self.mutual_information, self.entropy = (numbers[:, 0, i] for i in (1, 2, 3))
-            self.labels = numpy.asarray(names)[self.probabilities.argmax(axis=1)]
+            self.labels = _classes_of(names)[self.probabilities.argmax(axis=1)]
             if self.unread is not None:
                 self.labels = numpy.where(self.unread, None, self.labels)
             self.between, self.within = (parts[:, 0, 0], parts[:, 0, 1]) if parts is not None else (None, None)
@@ -92,6 +93,29 @@ def _copy(pointer, shape):
     return numpy.ctypeslib.as_array(pointer, shape=shape).copy()
 
 
+# A number as Tutti names a class: no zeros in front, as in "007", and no "nan".
+_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?(e[+-]?[0-9]+)?")
+
+
+def _classes_of(names):
+    """Classes [classes] by their names: numbers where all names are numbers (integers where all are), otherwise texts."""
+    if not all(_NUMBER.fullmatch(name) for name in names):
+        return numpy.asarray(names)
+    numbers = numpy.array([float(name) for name in names])
+    if len(set(numbers)) < len(names):  # as "1" and "1.0", which folders of images may be
+        return numpy.asarray(names)
+    whole = (numbers == numpy.trunc(numbers)).all() and (abs(numbers) <= 2**53).all()
+    return numbers.astype(numpy.int64) if whole else numbers
+
+
+def _numbers_of(y):
+    """The classes in y as numbers; what is missing is NaN."""
+    try:
+        return y.astype(float)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"expected classes that are numbers, as in the training data: {error}", "usage") from None
+
+
 class Model:
     """The ensemble of the run in `directory`; its files are not needed any more once it is open.
 
@@ -123,8 +147,11 @@ class Model:
 
     @property
     def classes(self):
-        """The classes, in the order of the columns of `predict_proba`; None for regression."""
-        return numpy.asarray(self.outputs) if self.kind == "classification" else None
+        """The classes, in the order of the columns of `predict_proba`; None for regression.
+
+        Where the names of all classes are numbers, they are numbers (integers where all are), otherwise texts.
+        """
+        return _classes_of(self.outputs) if self.kind == "classification" else None
 
     @property
     def classes_(self):
@@ -174,9 +201,11 @@ class Model:
             y = y[:, 0]
         if y.shape != predicted.shape:
             raise UsageError(f"expected targets of shape {predicted.shape}, found {y.shape}", "usage")
-        if self.kind == "classification" and y.dtype.kind in "biuf":  # classes that are numbers, however they are written
-            y, predicted = y.astype(float), predicted.astype(float)
         if self.kind == "classification":
+            if predicted.dtype.kind in "if":
+                y = _numbers_of(y)
+            elif y.dtype.kind not in "OU":
+                raise UsageError(f"expected classes that are texts, as '{self.outputs[0]}', found {y.dtype}", "usage")
             return float(numpy.mean(predicted == y))
         return float(1 - ((y - predicted) ** 2).sum() / ((y - y.mean(axis=0)) ** 2).sum())
 

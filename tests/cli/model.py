@@ -76,7 +76,7 @@ class Predictions(unittest.TestCase):
         self.assertEqual(set(columns), set(wanted) - {"rows", "evaluation"}, run)
         for name, values in columns.items():
             if name == "label":
-                self.assertEqual(list(values), wanted[name])
+                self.assertEqual([str(value) for value in values], wanted[name])
                 continue
             # The program prints 9 digits.
             numpy.testing.assert_allclose(values, wanted[name], rtol=6e-9, atol=1e-300, err_msg=f"{run}: {name}")
@@ -297,6 +297,57 @@ class Predictions(unittest.TestCase):
         for _ in range(200):
             model.forecast(columns)
         self.assertLess(resident() - before, 1 << 20)
+
+
+class Classes(unittest.TestCase):
+    """Classes that are numbers are numbers, as in scikit-learn: texts are unequal to all of them, without an error."""
+
+    def setUp(self):
+        with open("digits.csv", newline="") as file:
+            rows = list(csv.DictReader(file))
+        self.texts = {name: numpy.array([row[name] for row in rows]) for name in rows[0]}
+        self.X = {name: self.texts[name].astype(float) for name in ("x1", "x2")}
+
+    def test_numbers_are_in_the_order_of_the_probabilities(self):
+        for run, wanted, kind in (("whole", [-1, 2, 10], "i"), ("half", [0.5, 1, 1e20], "f")):
+            for model in (tutti.Model(run), pickle.loads(pickle.dumps(tutti.Model(run)))):
+                self.assertEqual((model.classes_.tolist(), model.classes_.dtype.kind), (wanted, kind))
+                predicted, y = model.predict(self.X), self.texts[run].astype(float)
+                self.assertEqual(predicted.dtype, model.classes_.dtype)
+                numpy.testing.assert_array_equal(predicted, model.classes_[model.predict_proba(self.X).argmax(axis=1)])
+                right = (predicted == y).mean()
+                self.assertGreater(right, 0)
+                # However the targets are written.
+                for written in (y, y[:, None], y.astype(object), self.texts[run], self.texts[run].astype("S")):
+                    self.assertEqual(model.score(self.X, written), right)
+                forecast = model.forecast(dict(self.X, **{run: y}))
+                (error,) = [m["value"] for m in forecast.evaluation[0]["metrics"] if m["name"] == "error"]
+                self.assertAlmostEqual(right, 1 - error, places=12)
+                self.assertIn(f"p_{model.outputs[0]}", forecast.columns())
+                with self.assertRaisesRegex(tutti.UsageError, "expected classes that are numbers.*'none'"):
+                    model.score(self.X, self.texts["mixed"])
+
+    def test_texts_where_one_name_is_a_text(self):
+        model = tutti.Model("mixed")
+        self.assertEqual(model.classes_.tolist(), ["1", "2", "none"])
+        self.assertEqual(model.score(self.X, self.texts["mixed"]), (model.predict(self.X) == self.texts["mixed"]).mean())
+        with self.assertRaisesRegex(tutti.UsageError, "expected classes that are texts, as '1', found float64"):
+            model.score(self.X, self.texts["whole"].astype(float))
+
+    def test_names_that_no_number_has(self):
+        of = tutti.model._classes_of
+        for names in (["007", "8"], ["1", "1.0"], ["nan", "1"], ["1_0", "2"], ["0", "-0"], ["up", "down"]):
+            self.assertEqual(of(names).tolist(), names)
+        self.assertEqual(of(["-3", "0", "12"]).dtype.kind, "i")
+        self.assertEqual(of(["1e-05", "1.5"]).tolist(), [1e-5, 1.5])
+
+    def test_rows_that_cannot_be_read_have_none(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            X = {"x1": numpy.array([0.5, "x"], dtype=object), "x2": [0.5, 0.5]}
+            labels = tutti.Model("whole").forecast(X, tolerant=True).labels
+        self.assertIsInstance(labels[0], int)
+        self.assertIsNone(labels[1])
 
 
 class Dates(unittest.TestCase):

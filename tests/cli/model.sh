@@ -66,6 +66,22 @@ with open("dated.csv", "w") as file:
 PYTHON
 regression_recipe | sed 's/^path = .*/path = dated.csv/; /^ignore/d; s/^name = .*/name = dated/
   s/^target = .*/&\ndate_formats = sold = %m\/%d\/%Y, day = %Y%m%d, seen = %d.%m.%Y %H:%M/' >dated.ini
+# Classes that are numbers: whole ones, ones with fractions, and one that is a text beside them.
+"$python" - <<'PYTHON'
+import csv
+with open("table.csv", newline="") as file, open("digits.csv", "w") as out:
+    out.write("x1,x2,whole,half,mixed\n")
+    for row in csv.DictReader(file):
+        k = "abc".index(row["group"])
+        out.write(f'{row["x1"]},{row["x2"]},{(2, 10, -1)[k]},{(0.5, 1, 1e20)[k]},{("1", "2", "none")[k]}\n')
+PYTHON
+for target in whole half mixed; do
+  ignore=$(printf '%s\n' whole half mixed | grep -v "^$target$" | tr '\n' ' ')
+  classification_recipe | sed "s/^path = .*/path = digits.csv/; s/^target = .*/target = $target\ntask = classification/
+    s/^ignore = .*/ignore = $ignore/; s/^name = .*/name = $target/" >"$target.ini"
+  tutti run "$target.ini" --out "$target"
+  expect_code 0
+done
 for recipe in small classes two nomu stripes process dated; do
   tutti run "$recipe.ini" --out "$recipe"
   expect_code 0
