@@ -324,24 +324,38 @@ out:
 
 /* --- what models have not learnt --- */
 
-/* A column that was whole in training has the mean where a cell is missing now, and no mark of it: models have never
-   seen that, and their intervals do not know of it. */
+/* What a category counts as that is not listed. */
+static const char *stand_in(const struct tutti_data_column *column) {
+  return tutti_category_find(column, TUTTI_CATEGORY_OTHER) != SIZE_MAX ? "as " TUTTI_CATEGORY_OTHER
+                                                                       : "as none of the known ones";
+}
+
+/* Was the column whole in training, and nothing marks a cell that is missing now? */
+static bool hides_missing(const struct tutti_encoding *encoding, const struct tutti_data_column *column) {
+  if (column->categories)
+    return tutti_category_find(column, TUTTI_CATEGORY_MISSING) == SIZE_MAX;
+  return !column->marks_missing && encoding->missing == TUTTI_MISSING_INDICATOR;
+}
+
+/* A column that was whole in training has the mean where a cell is missing now, or is of another category or of none:
+   models have never seen that, and their intervals do not know of it. */
 static void warn_of_missing(tutti_context *context, const struct tutti_encoding *encoding, const tutti_rows *table,
                             const tutti_split *split) {
   for (size_t i = 0; i < encoding->inputs; i++) {
     const struct tutti_data_column *column = &encoding->input[i];
     size_t missing = 0;
-    if (column->categories || column->marks_missing || encoding->missing != TUTTI_MISSING_INDICATOR)
+    if (!hides_missing(encoding, column))
       continue;
     for (size_t r = 0; r < split->rows; r++)
       missing += !(split->unread && split->unread[r]) &&
                  tutti_rows_cell(table, split->source_rows[r], column->position) == TUTTI_CELL_MISSING;
     if (missing > 0)
-      tutti_log(
-          context, TUTTI_LOG_WARNING,
-          "%s: column '%s' has no value in %zu of %zu %s, and each training row had one: the mean stands for it, and "
-          "predictions are less certain than they say",
-          tutti_rows_origin(table), column->name, missing, split->rows, tutti_plural(split->rows, "row", "rows"));
+      tutti_log(context, TUTTI_LOG_WARNING,
+                "%s: column '%s' has no value in %zu of %zu %s, and each training row had one: %s%s, and predictions "
+                "are less certain than they say",
+                tutti_rows_origin(table), column->name, missing, split->rows, tutti_plural(split->rows, "row", "rows"),
+                column->categories ? "it counts " : "the mean stands for it",
+                column->categories ? stand_in(column) : "");
   }
 }
 
@@ -372,9 +386,9 @@ static void warn_of_unlisted(tutti_context *context, const struct tutti_encoding
     if (count > 0)
       tutti_log(context, TUTTI_LOG_WARNING,
                 "%s: column '%s' has a value in %zu of %zu %s that was rare or absent in training, as '%.60s': it "
-                "counts as 'other', and predictions may be less certain than they say",
+                "counts %s, and predictions may be less certain than they say",
                 tutti_rows_origin(table), column->name, count, split->rows, tutti_plural(split->rows, "row", "rows"),
-                tutti_category_of(table, first, column->position, buffer));
+                tutti_category_of(table, first, column->position, buffer), stand_in(column));
   }
 }
 

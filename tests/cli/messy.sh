@@ -427,6 +427,28 @@ for strict in "" --strict; do
   expect_err "both.csv: column 'sold' has no value in 1 of 2 rows, and each training row had one: the mean stands for it" \
     "both.csv: column 'city' has a value in 1 of 2 rows that was rare or absent in training, as 'Atlantis'"
 done
+# A category that is missing in a column that was whole: it is (other), or none of the known ones where there is no (other), and so
+# is a new one. `kind` has rare values, `size` has none.
+awk -v OFS=, 'BEGIN { print "a,kind,size,y"; for (i = 0; i < 80; i++) print i % 7, i < 3 ? "odd" i : (i % 2 ? "old" : "new"), i % 3 ? "big" : "small", i % 5 }' >whole.csv
+sed 's/^path = .*/path = whole.csv/; s/^target = .*/target = y/' flats.ini >whole.ini
+tutti run whole.ini --quiet --out whole
+expect_code 0
+printf 'a,kind,size\n0.5,,big\n0.5,old,\n0.5,new,\n0.5,older,huge\n' >gaps.csv
+for strict in "" --strict; do
+  tutti predict whole gaps.csv $strict
+  expect_code 0
+  expect_err "column 'kind' has no value in 1 of 4 rows, and each training row had one: it counts as (other), and" \
+    "column 'size' has no value in 2 of 4 rows, and each training row had one: it counts as none of the known ones, and" \
+    "column 'kind' has a value in 1 of 4 rows that was rare or absent in training, as 'older': it counts as (other), and" \
+    "column 'size' has a value in 1 of 4 rows that was rare or absent in training, as 'huge': it counts as none of the known ones, and"
+done
+# Missing cells that training had are learnt from.
+sed '2,20s/,[a-z]*,\([0-9]\)$/,,\1/' whole.csv >holed.csv
+tutti run whole.ini --set data.path=holed.csv --quiet --out holed
+tutti predict holed gaps.csv
+expect_code 0
+expect_err "column 'kind' has no value in 1 of 4 rows"
+expect_not_in err "column 'size' has no value"
 # A wrong quote costs its line alone, wherever the next quote stands, and so does a zero byte.
 good=$(sed -n 2p good.csv)
 {
