@@ -54,12 +54,18 @@ static const struct report_chart standings = {
         "data sets its mean rank. Where bars reach over each other, the difference may be chance; tutti compare has "
         "the tests."};
 
-/* Lines of the best loss so far; runs that minimise another loss would not be comparable, and have no line. */
-static enum tutti_status draw_searches(const struct report_page *page, struct report_figure *figure) {
+static bool has_loss(const struct report_page *page, enum tutti_loss loss) {
+  for (size_t run = 0; run < page->runs; run++)
+    if (page->facts[run].experiment->loss == loss)
+      return true;
+  return false;
+}
+
+/* Lines of the best loss so far, of those runs that minimise this one. */
+static void draw_searches_of(const struct report_page *page, struct report_figure *figure, enum tutti_loss loss) {
+  const size_t number = figure->table_count;
   struct tutti_table *table = tutti_figure_table(figure, "run", "trial", "best so far", "name", NULL);
   struct tutti_plot *plot = tutti_figure_plot(figure, 900, 360 + 16 * (int)(page->runs / 3));
-  enum tutti_loss loss = page->facts[0].experiment->loss;
-  size_t lines = 0;
   table->parted = true;
   plot->ticks = TUTTI_TICKS_WHOLE;
   tutti_plot_text(plot, "xlabel", "trial");
@@ -79,12 +85,28 @@ static enum tutti_status draw_searches(const struct report_page *page, struct re
     (void)snprintf(columns, sizeof columns, "($1==%zu?$2:NaN):3", run);
     char with[64];
     (void)snprintf(with, sizeof with, "steps lw 1.8 dt %zu", run / 8 % 4 + 1);
-    if (isfinite(best)) {
-      tutti_plot_series(plot, 0, columns, with, (enum tutti_ink)(run % 8), facts->name);
-      lines++;
-    }
+    if (isfinite(best))
+      tutti_plot_series(plot, number, columns, with, (enum tutti_ink)(run % 8), facts->name);
   }
-  return lines == 0 ? tutti_figure_missing(figure, "No trial has finished yet.") : TUTTI_OK;
+}
+
+/* Losses of different kinds are not comparable: each has its chart. */
+static enum tutti_status draw_searches(const struct report_page *page, struct report_figure *figure) {
+  bool finished[TUTTI_LOSS_COUNT] = {false};
+  for (size_t run = 0; run < page->runs; run++) {
+    const struct report_facts *facts = &page->facts[run];
+    for (uint64_t i = 0; i < facts->history->asked; i++)
+      finished[facts->experiment->loss] |=
+          facts->history->records[i].done && facts->history->records[i].state == TUTTI_STATE_FINISHED;
+  }
+  for (int loss = 0; loss < TUTTI_LOSS_COUNT; loss++)
+    if (finished[loss])
+      draw_searches_of(page, figure, (enum tutti_loss)loss);
+  if (figure->plot_count == 0)
+    return tutti_figure_missing(figure, "No trial has finished yet.");
+  return figure->plot_count == 1
+             ? TUTTI_OK
+             : tutti_figure_note(figure, "Runs that minimise another loss have a chart of their own.");
 }
 
 static double result_of(const struct report_facts *facts, const char *metric, bool calibrated) {
@@ -93,27 +115,54 @@ static double result_of(const struct report_facts *facts, const char *metric, bo
 }
 
 /* Has any run the metric? Runs of classes have others than those of values, and a page may have both. */
-static bool is_known(const struct report_page *page, const char *metric, bool calibrated) {
+static bool is_known(const struct report_page *page, const char *metric) {
   for (size_t run = 0; run < page->runs; run++)
-    if (isfinite(result_of(&page->facts[run], metric, calibrated)))
+    if (isfinite(result_of(&page->facts[run], metric, false)))
       return true;
   return false;
 }
 
+/* Does the calibrator of any run change the metric? Rounding does not count. */
+static bool is_calibrated(const struct report_page *page, const char *metric) {
+  for (size_t run = 0; run < page->runs; run++) {
+    const double before = result_of(&page->facts[run], metric, false),
+                 after = result_of(&page->facts[run], metric, true);
+    if (isfinite(after) && !(fabs(after - before) <= 1e-6 * fabs(before)))
+      return true;
+  }
+  return false;
+}
+
+static bool has_calibrator(const struct report_page *page) {
+  for (size_t run = 0; run < page->runs; run++)
+    if (page->facts[run].rows.after.predicted)
+      return true;
+  return false;
+}
+
+static void head_of(struct tutti_table *table, const char *name, const char *of) {
+  char head[64];
+  (void)snprintf(head, sizeof head, "%s, %s", name, of);
+  tutti_table_column(table, head);
+}
+
 static enum tutti_status draw_results(const struct report_page *page, struct report_figure *figure) {
-  static const char *const all[] = {"nll",         "rmse", "error",     "calibration-error", "ece",
-                                    "coverage-95", "auc",  "epistemic", "disagreement"};
-  const char *metrics[sizeof all / sizeof *all];
-  size_t count = 0;
-  const bool calibrated = is_known(page, "nll", true);
-  struct tutti_table *table = tutti_figure_table(figure, "run", "rows", "trials", "members", "best trial", NULL);
-  for (size_t k = 0; k < sizeof all / sizeof *all; k++)
-    if (is_known(page, all[k], false))
-      metrics[count++] = all[k];
-  for (size_t k = 0; k < count; k++)
-    tutti_table_column(table, metrics[k]);
-  if (calibrated)
-    tutti_table_column(table, "nll, calibrated");
+  static const char *const metrics[] = {"nll",         "rmse", "error",     "calibration-error", "ece",
+                                        "coverage-95", "auc",  "epistemic", "disagreement"};
+  enum { METRICS = sizeof metrics / sizeof *metrics };
+  bool before[METRICS], after[METRICS];
+  struct tutti_table *table = tutti_figure_table(figure, "run", "rows", "trials", "members", NULL);
+  for (int loss = 0; loss < TUTTI_LOSS_COUNT; loss++)
+    if (has_loss(page, (enum tutti_loss)loss))
+      head_of(table, "best trial", tutti_loss_names()[loss]);
+  for (size_t k = 0; k < METRICS; k++) {
+    before[k] = is_known(page, metrics[k]);
+    after[k] = is_calibrated(page, metrics[k]);
+    if (before[k])
+      tutti_table_column(table, metrics[k]);
+    if (after[k])
+      head_of(table, metrics[k], "calibrated");
+  }
   tutti_table_column(table, "training (s)");
   for (size_t run = 0; run < page->runs; run++) {
     const struct report_facts *facts = &page->facts[run];
@@ -121,11 +170,16 @@ static enum tutti_status draw_results(const struct report_page *page, struct rep
     tutti_table_put_text(table, facts->rows.split ? facts->rows.split : "none");
     tutti_table_put(table, (double)facts->history->done);
     tutti_table_put(table, (double)facts->members);
-    tutti_table_put(table, tutti_report_number(json_object_get(facts->status, "best"), "loss"));
-    for (size_t k = 0; k < count; k++)
-      tutti_table_put(table, result_of(facts, metrics[k], false));
-    if (calibrated)
-      tutti_table_put(table, result_of(facts, "nll", true));
+    const double best = tutti_report_number(json_object_get(facts->status, "best"), "loss");
+    for (int loss = 0; loss < TUTTI_LOSS_COUNT; loss++)
+      if (has_loss(page, (enum tutti_loss)loss))
+        tutti_table_put(table, facts->experiment->loss == (enum tutti_loss)loss ? best : NAN);
+    for (size_t k = 0; k < METRICS; k++) {
+      if (before[k])
+        tutti_table_put(table, result_of(facts, metrics[k], false));
+      if (after[k])
+        tutti_table_put(table, result_of(facts, metrics[k], true));
+    }
     tutti_table_put(table, tutti_report_number(facts->status, "training_seconds"));
   }
   return TUTTI_OK;
@@ -190,7 +244,7 @@ static enum tutti_status put_standing(tutti_context *context, const json_t *comp
 }
 
 static enum tutti_status draw_standings(tutti_context *context, const struct report_runs *runs,
-                                        struct report_figure *figure) {
+                                        const struct report_page *page, struct report_figure *figure) {
   const struct tutti_compare_options options = {.size = sizeof options};
   char *text = NULL;
   json_t *comparison, *metric;
@@ -221,6 +275,8 @@ static enum tutti_status draw_standings(tutti_context *context, const struct rep
                                tutti_plural(left_out, "run is left out: it is", "runs are left out: they are"),
                                tutti_plural(left_out, "has", "have"));
   json_decref(comparison);
+  if (status == TUTTI_OK && has_calibrator(page))
+    status = tutti_figure_note(figure, "These are the ensembles without their calibrators.");
   return status;
 }
 
@@ -234,6 +290,6 @@ enum tutti_status tutti_report_together(tutti_context *context, const struct rep
     page->together[i] = (struct report_figure){.context = context, .chart = charts[i]};
   page->together_count = FIGURES;
   TUTTI_TRY(context, draw_results(page, &page->together[0]));
-  TUTTI_TRY(context, draw_standings(context, runs, &page->together[1]));
+  TUTTI_TRY(context, draw_standings(context, runs, page, &page->together[1]));
   return draw_searches(page, &page->together[2]);
 }

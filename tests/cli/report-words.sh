@@ -71,11 +71,45 @@ tutti report one many --to both.html
 expect_code 0
 expect_page both.html
 expect_not_in both.html.csv/runs-results.csv calibrated
+expect_not_in both.html "without their calibrators"
 tutti select many --keep --set calibrator.plugin=temperature --set calibrator.least_rows=10 --set evaluation.folds=0
 expect_code 0
 tutti report one many --to both.html
 expect_code 0
 expect_page both.html
 expect_in both.html.csv/runs-results.csv "nll, calibrated"
+expect_in both.html "These are the ensembles without their calibrators."
 expect_in both.html "this would have been its error"
+
+# Runs of several losses: no run is missing among the searches, whose loss says each chart, and no column mixes losses. What a
+# calibrator changes stands beside what was before it: of conformal, intervals and not the likelihood.
+for kind in gaussian linear; do
+  regression_recipe | sed "s/^name = .*/name = $kind/" >$kind.ini
+  printf '[head]\nkind = %s\n[calibrator]\nplugin = conformal\nnormalise = no\nleast_rows = 5\n[evaluation]\nfolds = 0\n' $kind >>$kind.ini
+  tutti run $kind.ini --out $kind --quiet
+  expect_code 0
+done
+tutti report gaussian linear --to losses.html
+expect_code 0
+expect_page losses.html
+expect_in losses.html "Runs that minimise another loss have a chart of their own."
+what="two losses side by side"
+checks=$((checks + 1))
+python3 - >out 2>err <<'PY' || complain "expected each loss by itself, and metrics before the calibrator and after"
+import csv, json
+def rows(name): return list(csv.DictReader(open("losses.html.csv/runs-" + name + ".csv", newline="")))
+for figure, run in (("searches", "gaussian"), ("searches-2", "linear")):
+    names = {row["name"] for row in rows(figure)}
+    assert names == {run}, (figure, names)
+gaussian, linear = rows("results")
+for run, row, loss, other in (("gaussian", gaussian, "nll", "mse"), ("linear", linear, "mse", "nll")):
+    summary = json.load(open(run + "/summary.json"))
+    assert abs(float(row["best trial, " + loss]) - summary["best"]["loss"]) < 1e-9 and not row["best trial, " + other], row
+    test = next(split for split in summary["evaluation"] if split["split"] == "test")
+    for key, of in (("metrics", ""), ("calibrated", ", calibrated")):
+        (value,) = (metric["value"] for metric in test[key] if metric["name"] == "coverage-95")
+        shown = row["coverage-95" + of]
+        assert abs(float(shown) - value) < 1e-9 if value is not None else not shown, (row, value)
+assert not any(name in gaussian for name in ("best trial", "nll, calibrated", "rmse, calibrated")), gaussian
+PY
 finish
