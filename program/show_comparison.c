@@ -83,19 +83,35 @@ static const char *setting_text(const json_t *variant, const char *key, char *te
   return strlen(value) > WIDEST_SETTING ? text : value;
 }
 
-static void put_mean(const json_t *placing, struct table *table) {
-  char mean[32];
-  double error = number_of(placing, "error");
-  if (isfinite(error))
-    table_cell(table, "%s (%.2g)", show_number(number_of(placing, "mean"), mean), error);
-  else
-    table_cell(table, "%s", show_number(number_of(placing, "mean"), mean));
+/* Where a metric stands among those of a data set. */
+static const json_t *placing_at(const json_t *metric, size_t data_set, size_t variant) {
+  return json_array_get(json_array_get(json_object_get(metric, "data_sets"), data_set), variant);
+}
+
+/* From how many seeds most of its means are: some metric may have no value in some runs, as nll without a variance. */
+static long long most_of(const struct shown *shown, size_t data_set, size_t variant) {
+  long long most = 0;
+  for (size_t m = 0; m < shown->count; m++) {
+    const long long count = count_of(placing_at(shown->metrics[m], data_set, variant), "count");
+    most = count > most ? count : most;
+  }
+  return most;
+}
+
+/* A mean of other than n seeds says of how many. */
+static void put_mean(const json_t *placing, long long n, struct table *table) {
+  char mean[32], error[32] = "", seeds[32] = "";
+  const long long count = count_of(placing, "count");
+  if (isfinite(number_of(placing, "error")))
+    (void)snprintf(error, sizeof error, " (%.2g)", number_of(placing, "error"));
+  if (count > 0 && count < n)
+    (void)snprintf(seeds, sizeof seeds, ", n %lld", count);
+  table_cell(table, "%s%s%s", show_number(number_of(placing, "mean"), mean), error, seeds);
 }
 
 /* One line a variant, one column a metric: means on one data set. */
 static void show_means(const json_t *comparison, const struct shown *shown, size_t data_set, FILE *out) {
   const json_t *keys = json_object_get(comparison, "keys");
-  const json_t *first = json_array_get(json_object_get(shown->metrics[0], "data_sets"), data_set);
   struct table table = table_begin(1);
   size_t index, k;
   json_t *variant, *key;
@@ -108,10 +124,10 @@ static void show_means(const json_t *comparison, const struct shown *shown, size
     char name[NAME_SIZE], text[CELL_SIZE];
     table_cell(&table, "%s", letter(index, name));
     json_array_foreach(keys, k, key) table_cell(&table, "%s", setting_text(variant, json_string_value(key), text));
-    table_cell(&table, "%lld", count_of(json_array_get(first, index), "count"));
+    const long long n = most_of(shown, data_set, index);
+    table_cell(&table, "%lld", n);
     for (size_t m = 0; m < shown->count; m++)
-      put_mean(json_array_get(json_array_get(json_object_get(shown->metrics[m], "data_sets"), data_set), index),
-               &table);
+      put_mean(placing_at(shown->metrics[m], data_set, index), n, &table);
   }
   table_end(&table, out);
 }

@@ -268,6 +268,17 @@ tutti compare runs/forward-1 runs/later
 expect_code 0
 expect_err "warning" "no pair; their recipes split alike, so that the file has changed between them"
 
+# A run without a variance has no nll, but counts; a mean of fewer runs than n says of how many.
+run linear-2 --set run.seed=2 --set head.kind=linear
+tutti compare runs/forward-2 runs/linear-2
+expect_code 0
+checks=$((checks + 1))
+grep -q '^ *[AB]  linear  *1  *-  *[0-9.]*$' out || complain "expected n 1, no nll and an rmse"
+tutti compare runs/forward-1 runs/linear-2 --by selector.plugin
+expect_code 0
+checks=$((checks + 1))
+grep -q '^ *A  forward  *2  *[0-9.]*, n 1  *[0-9.]* ([0-9.e-]*)$' out || complain "expected n 2, and an nll of one run"
+
 # Runs without data: the best value of each.
 for seed in 1 2; do
   for budget in 3 9; do
