@@ -238,50 +238,61 @@ static enum tutti_status draw_coverage(const struct report_facts *facts, struct 
 
 /* --- risk over coverage ------------------------------------------------------------------------------------------- */
 
-/* How unsure the ensemble is of a row, and how wrong. Of several targets, their means. */
-static void score_row(const struct report_facts *facts, const struct report_said *said, size_t row, double *score,
-                      double *loss) {
+/* In how many orders rows are answered: of classes in one, of values in one for each target. */
+static size_t orders_of(const struct report_facts *facts) { return facts->classes ? 1 : facts->rows.outputs; }
+
+/* How unsure the ensemble is of a row, and how wrong: of the target `order`. */
+static void score_row(const struct report_facts *facts, const struct report_said *said, size_t order, size_t row,
+                      double *score, double *loss) {
   const struct report_rows *rows = &facts->rows;
   const struct tutti_uncertainty *at = said->predicted + row * rows->outputs;
   size_t best = 0;
-  *score = *loss = 0;
-  if (facts->classes) {
-    for (size_t c = 1; c < rows->outputs; c++)
-      best = at[c].mean > at[best].mean ? c : best;
-    *score = -at[best].mean;
-    *loss = rows->labels[row] != (int32_t)best;
+  if (!facts->classes) {
+    *score = at[order].total;
+    *loss = fabs(rows->values[row * rows->outputs + order] - at[order].mean);
     return;
   }
-  for (size_t o = 0; o < rows->outputs && rows->values; o++) {
-    *score += at[o].total / (double)rows->outputs;
-    *loss += fabs(rows->values[row * rows->outputs + o] - at[o].mean) / (double)rows->outputs;
-  }
+  for (size_t c = 1; c < rows->outputs; c++)
+    best = at[c].mean > at[best].mean ? c : best;
+  *score = -at[best].mean;
+  *loss = rows->labels[row] != (int32_t)best;
 }
 
 /* Is the ensemble surer of one row than of another? A single member that gives no variance is not. */
 static bool tells_rows_apart(const struct report_facts *facts, const struct report_said *said) {
-  double first, score, loss;
-  score_row(facts, said, 0, &first, &loss);
-  for (size_t i = 1; i < facts->rows.rows; i++) {
-    score_row(facts, said, i, &score, &loss);
-    if (fabs(score - first) > 0)
-      return true;
+  for (size_t order = 0; order < orders_of(facts); order++) {
+    double first, score, loss;
+    score_row(facts, said, order, 0, &first, &loss);
+    for (size_t i = 1; i < facts->rows.rows; i++) {
+      score_row(facts, said, order, i, &score, &loss);
+      if (fabs(score - first) > 0)
+        return true;
+    }
   }
   return false;
 }
 
-/* risk[rows] by the ensemble's own doubts, and by the losses themselves, which nobody knows. */
+/* risk[rows] by the ensemble's own doubts, and by the losses themselves, which nobody knows. Of several targets, the
+   means of their curves, as aurc is of their areas. */
 static enum tutti_status risks(const struct report_facts *facts, const struct report_said *said, double *risk,
                                double *ideal) {
   tutti_context *context = facts->context;
-  size_t count = facts->rows.rows;
+  enum tutti_status status = TUTTI_OK;
+  const size_t count = facts->rows.rows, orders = orders_of(facts);
   double *scores;
-  TUTTI_TRY(context, tutti_alloc(context, count, 2 * sizeof *scores, &scores));
-  for (size_t i = 0; i < count; i++)
-    score_row(facts, said, i, &scores[i], &scores[count + i]);
-  enum tutti_status status = tutti_report_risk(context, count, scores, scores + count, risk);
-  if (status == TUTTI_OK)
-    status = tutti_report_risk(context, count, scores + count, scores + count, ideal);
+  TUTTI_TRY(context, tutti_alloc(context, count, 4 * sizeof *scores, &scores));
+  double *losses = scores + count, *curve = losses + count, *best = curve + count;
+  for (size_t order = 0; order < orders; order++) {
+    for (size_t i = 0; i < count; i++)
+      score_row(facts, said, order, i, &scores[i], &losses[i]);
+    TUTTI_TRY_OUT(context, tutti_report_risk(context, count, scores, losses, curve));
+    TUTTI_TRY_OUT(context, tutti_report_risk(context, count, losses, losses, best));
+    for (size_t i = 0; i < count; i++) {
+      risk[i] += curve[i] / (double)orders;
+      ideal[i] += best[i] / (double)orders;
+    }
+  }
+out:
   tutti_free(scores);
   return status;
 }
@@ -312,7 +323,10 @@ static enum tutti_status draw_risk(const struct report_facts *facts, struct repo
   tutti_plot_series(plot, 0, "1:2", "lines lw 2", 0, "surest rows first");
   TUTTI_TRY(facts->context, status);
   TUTTI_TRY(facts->context, tutti_report_note_calibrated(facts, figure));
-  return tutti_report_note_targets(facts, figure, "mean absolute error");
+  TUTTI_TRY(facts->context, tutti_report_note_targets(facts, figure, "mean absolute error"));
+  return orders_of(facts) > 1
+             ? tutti_figure_note(figure, "Each target has its own surest rows; the mean of the curve is aurc.")
+             : TUTTI_OK;
 }
 
 /* --- classes ------------------------------------------------------------------------------------------------------ */

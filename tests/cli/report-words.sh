@@ -58,6 +58,16 @@ expect_page two.html
 expect_in two.html "targets x2, y. Recipe small" "The mean absolute error is of all 2 targets together, as if they had one unit."
 expect_equal "joined errors" 2 "$(grep -o 'The rmse is of all 2 targets together' two.html | wc -l)"
 expect_not_in one.html "targets together"
+# The curve of the surest rows is the mean of both targets' curves, each in its own order, so that its mean is aurc.
+what="aurc of two targets"
+checks=$((checks + 1))
+python3 - >out 2>err <<'PY' || complain "expected the mean of the curve"
+import csv, json
+curve = [float(row["mean absolute error"]) for row in csv.DictReader(open("two.html.csv/two-risk.csv", newline=""))]
+test = next(split for split in json.load(open("two/summary.json"))["evaluation"] if split["split"] == "test")
+(aurc,) = (metric["value"] for metric in test["metrics"] if metric["name"] == "aurc")
+assert len(curve) == test["rows"] and abs(sum(curve) / len(curve) - aurc) < 1e-9 * aurc, (curve, aurc)
+PY
 
 # Two epistemic deviations and the interval are of different kinds.
 tutti run "$TUTTI_TEST_SRCDIR/ini/quickstart.ini" --out line --quiet --set run.budget=3 --set hyperparameters.epochs=5 --set selector.size=2
