@@ -94,6 +94,9 @@ void tutti_ablation_free_texts(size_t count, char **texts);
 TUTTI_NODISCARD enum tutti_status tutti_ablation_parse_swap(tutti_context *context, tutti_ablation *ablation,
                                                             size_t index, const char *text);
 void tutti_ablation_release_swap(struct ablation_swap *swap);
+/* What stands where " where" may have been meant: the word before "section.key=" in a value, as in "a,b if
+   section.key=c". Returns its length; 0: there is none. *word points into the swap. */
+size_t tutti_ablation_not_where(const struct ablation_swap *swap, const char **word);
 /* The last part of a key "section.key". */
 const char *tutti_ablation_last_part(const char *key);
 /* Are its values paths? */

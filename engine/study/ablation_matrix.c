@@ -304,11 +304,26 @@ static enum tutti_status check_shared(tutti_context *context, const tutti_ablati
       searcher->name, cell->name);
 }
 
+/* The error of a cell, with what may be the cause of it: another word than " where" before a condition. */
+static enum tutti_status blame_cell(tutti_context *context, const tutti_ablation *ablation,
+                                    const struct ablation_cell *cell, enum tutti_status status) {
+  (void)tutti_error_prefix(context, status, "cell %s of %s: ", cell->name, cell->recipe);
+  for (size_t s = 0; s < ablation->swap_count; s++) {
+    const char *word = NULL;
+    int length = (int)tutti_ablation_not_where(&ablation->swaps[s], &word);
+    if (length > 0)
+      return tutti_error_prefix(context, status,
+                                "--swap %s: cells are chosen by ' where', did you mean that by '%.*s'? ",
+                                ablation->swaps[s].key, length, word);
+  }
+  return status;
+}
+
 static enum tutti_status check_cells(tutti_context *context, tutti_ablation *ablation) {
   for (size_t i = 0; i < ablation->count; i++) {
     enum tutti_status status = check_cell(context, &ablation->cells[i]);
     if (status != TUTTI_OK)
-      return tutti_error_prefix(context, status, "cell %s of %s: ", ablation->cells[i].name, ablation->cells[i].recipe);
+      return blame_cell(context, ablation, &ablation->cells[i], status);
     if (tutti_cancelled(context))
       return TUTTI_FAIL(context, TUTTI_ERROR_CANCELLED, "interrupted");
     share_search(ablation, i);

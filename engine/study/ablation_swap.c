@@ -112,6 +112,32 @@ out:
   return status;
 }
 
+/* Is this "section.key=..."? */
+static bool begins_with_key(const char *text) {
+  size_t length = strcspn(text, " =");
+  const char *dot = memchr(text, '.', length);
+  return dot && dot > text && dot + 1 < text + length && text[length + strspn(text + length, " ")] == '=';
+}
+
+/* The word before "section.key=" in a value; returns its length, or 0. */
+static size_t word_before_key(const char *value, const char **word) {
+  for (const char *blank = strchr(value, ' '); blank;) {
+    const char *begin = blank + strspn(blank, " "), *end = begin + strcspn(begin, " ");
+    *word = begin;
+    if (begins_with_key(end + strspn(end, " ")))
+      return (size_t)(end - begin);
+    blank = *end ? end : NULL;
+  }
+  return 0;
+}
+
+size_t tutti_ablation_not_where(const struct ablation_swap *swap, const char **word) {
+  size_t length = 0;
+  for (size_t i = 0; i < swap->count && length == 0; i++)
+    length = word_before_key(swap->values[i], word);
+  return length;
+}
+
 void tutti_ablation_release_swap(struct ablation_swap *swap) {
   tutti_free(swap->key);
   tutti_ablation_free_texts(swap->count, swap->values);

@@ -59,6 +59,16 @@ for swap in "builder.population=4,6 where" "builder.population=4,6 where nes-re"
   tutti ablate small.ini --swap "$swap" --out runs
   expect_usage_error "perhaps followed by ' where section.key=a,b'"
 done
+# Another word than where is a part of a value, and the error tells of the one that is meant; of other errors it does not.
+for condition in "if selector.plugin = top-m" "when selector.plugin=top-m,all"; do
+  tutti ablate small.ini --swap "selector.size=1,2 $condition" --out runs
+  expect_usage_error "--swap selector.size: cells are chosen by ' where', did you mean that by '${condition%% *}'?" "found '2 ${condition%,*}'"
+done
+tutti ablate small.ini --swap "builder.population=4,6 if builder.plugin=nes-re" --out runs
+expect_usage_error "did you mean that by 'if'?" "builder.population: unknown key"
+tutti ablate small.ini --swap "selector.size=1,two few" --out runs
+expect_usage_error "found 'two few'"
+expect_not_in err "where"
 tutti ablate small.ini --swap "builder.population=4,6 where builder.plugin=nes-re" --out runs
 expect_usage_error "--swap builder.population: its condition, builder.plugin=nes-re, holds in no cell" "there builder.plugin is nes-rs;"
 # A value that occurs does not hide a slip in another, whose cells would silently go without the swap.

@@ -115,6 +115,11 @@ PY
 regression_recipe >points.ini
 tutti run points.ini --out points --quiet --set head.kind=linear --set calibrator.plugin=conformal --set calibrator.normalise=no --set evaluation.folds=0
 expect_code 0
+# Its refusal names it once.
+tutti select points --set calibrator.normalise=yes
+expect_code 0
+expect_err "warning: calibrator conformal: the ensemble stays as it is: the members give no variance"
+expect_not_in out "calibrator conformal:"
 tutti report points --to points.html
 expect_code 0
 expect_page points.html
