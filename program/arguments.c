@@ -62,10 +62,12 @@ static void add_text(const struct argp_state *state, const struct command_option
 /* Splits the value at its commas, in place. */
 static void add_parts(const struct argp_state *state, const struct command_option *option, struct texts *texts,
                       char *value) {
+  const size_t length = strlen(value);
   char *part;
+  if (length == 0 || value[0] == ',' || value[length - 1] == ',' || strstr(value, ",,"))
+    argp_error(state, "--%s: expected %s, found an empty part in '%s'", option->name, option->argument, value);
   while ((part = strsep(&value, ",")))
-    if (*part)
-      add_text(state, option, texts, part);
+    add_text(state, option, texts, part);
 }
 
 static void take_option(const struct argp_state *state, const struct command_option *option, char *value, void *field) {

@@ -276,9 +276,21 @@ static enum tutti_status ask(tutti_context *context, const struct predict_option
     if (quantiles[q] < 0)
       return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "--quantiles: expected numbers between 0 and 1, found '%s'",
                         options->quantiles.items[q]);
+    for (size_t i = 0; i < q; i++)
+      if (fabs(quantiles[i] - quantiles[q]) < 1e-15) /* of one name, too */
+        return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "--quantiles: '%s' is given twice", options->quantiles.items[q]);
   }
   forecast->quantile_count = options->quantiles.count;
   return TUTTI_OK;
+}
+
+/* Classes have neither intervals nor quantiles. */
+static enum tutti_status check_asked(tutti_context *context, const struct predict_options *options,
+                                     const struct tutti_forecast *forecast) {
+  if (forecast->kind != TUTTI_TASK_CLASSIFICATION || (!options->level && options->quantiles.count == 0))
+    return TUTTI_OK;
+  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "--%s: the run predicts classes, which have probabilities and no %s",
+                    options->level ? "level" : "quantiles", options->level ? "intervals" : "quantiles");
 }
 
 /* As CSV of values or classes, as JSON, or as an array. */
@@ -315,6 +327,7 @@ static int run_predict(tutti_context *context, const struct texts *operands, con
     TUTTI_TRY_OUT(context, read_json(context, options->ensemble, &ensemble));
   TUTTI_TRY_OUT(context, tutti_view_open(context, operands->items[0], &view));
   TUTTI_TRY_OUT(context, tutti_view_predict(context, view, ensemble, path_of(operands->items[1]), &forecast));
+  TUTTI_TRY_OUT(context, check_asked(context, options, &forecast));
   TUTTI_TRY_OUT(context, make_columns(context, view, &forecast, &columns));
   code = write_file(context, options, view, &forecast, &columns);
   if (code == EXIT_DONE)

@@ -127,6 +127,24 @@ expect_err "--level: expected a number between 0 and 1, found '95'"
 tutti predict values-copy new.csv --quantiles .05,0
 expect_code 2
 expect_err "--quantiles: expected numbers between 0 and 1, found '0'"
+for empty in ".5," ",.5" ".1,,.5" ""; do
+  tutti predict values-copy new.csv -q "$empty"
+  expect_code 2
+  expect_err "--quantiles: expected P,..., found an empty part in '$empty'"
+  expect_empty out
+done
+tutti predict values-copy new.csv -q .5,.1,0.50
+expect_code 2
+expect_err "--quantiles: '0.50' is given twice"
+# Classes have neither.
+printf "a,b\n.1,.2\n" >new-classes.csv
+tutti predict runs/classes new-classes.csv --level .9
+expect_code 2
+expect_empty out
+expect_err "--level: the run predicts classes, which have probabilities and no intervals"
+tutti predict runs/classes new-classes.csv -q .5
+expect_code 2
+expect_err "--quantiles: the run predicts classes"
 tutti evaluate values-copy --tables
 expect_code 0
 expect_out "test: reliability" "below" "calibrated: reliability" "coverage-95" "interval-score"
