@@ -180,11 +180,14 @@ static void write_json(FILE *out, const tutti_view *view, const struct tutti_for
     json_object_set_new(root, "label", labels);
   }
   if (forecast->unread) {
-    json_t *unread = json_array();
+    json_t *unread = json_array(), *reasons = json_array();
     for (size_t row = 0; row < forecast->rows; row++)
-      if (is_unread(forecast, row))
+      if (is_unread(forecast, row)) {
         json_array_append_new(unread, json_integer((json_int_t)row));
+        json_array_append_new(reasons, json_string(forecast->reasons[row]));
+      }
     json_object_set_new(root, "unread", unread);
+    json_object_set_new(root, "reasons", reasons);
   }
   if (forecast->evaluation)
     json_object_set_new(root, "evaluation", json_loads(forecast->evaluation, 0, NULL));
@@ -377,7 +380,9 @@ const struct command command_predict = {
         "epistemic_between and epistemic_within, or mutual_information_..., are the epistemic part between the members "
         "and within them. If the file has targets, the metrics follow, on stdout with --out, else on stderr: of the "
         "rows "
-        "with a target and a prediction; with --strict, if all rows have one.",
+        "with a target and a prediction; with --strict, if all rows have one. Rows that cannot be read are empty; in "
+        "JSON "
+        "\"unread\" are their numbers and \"reasons\" why.",
     .operands = {.synopsis = "RUN FILE",
                  .wanted = "a run directory and a file",
                  .example = "runs/quickstart new.csv",

@@ -83,6 +83,8 @@ void tutti_split_destroy(tutti_split *split) {
   tutti_free(split->origin);
   tutti_free(split->source_rows);
   tutti_free(split->group);
+  for (size_t r = 0; split->unread && r < split->rows; r++)
+    tutti_free(split->unread[r]);
   tutti_free(split->unread);
   tutti_free(split->unjudged);
   tutti_free(split);

@@ -414,9 +414,10 @@ static enum tutti_status encode_readable(tutti_context *context, const struct tu
     if (status == TUTTI_OK)
       continue;
     if (!split->unread)
-      TUTTI_TRY(context, tutti_alloc(context, split->rows, 1, &split->unread));
-    split->unread[r] = 1;
-    if (++*unread == split->rows) /* none is left to be predicted */
+      TUTTI_TRY(context, tutti_alloc(context, split->rows, sizeof *split->unread, &split->unread));
+    TUTTI_TRY(context, tutti_strdup(context, tutti_error_message(context), &split->unread[r]));
+    tutti_make_utf8(split->unread[r]); /* it may quote the cell */
+    if (++*unread == split->rows)      /* none is left to be predicted */
       return tutti_error_prefix(context, status, "none of %zu %s can be read; the last: ", split->rows,
                                 tutti_plural(split->rows, "row", "rows"));
     memset(inputs, 0, encoding->features * sizeof *inputs);

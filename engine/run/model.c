@@ -286,8 +286,11 @@ static enum tutti_status leave_out_unread(tutti_context *context, const tutti_sp
   if (!split->unread)
     return TUTTI_OK;
   TUTTI_TRY(context, tutti_alloc(context, forecast->rows, 1, &forecast->unread));
+  TUTTI_TRY(context, tutti_alloc(context, forecast->rows, sizeof *forecast->reasons, &forecast->reasons));
   for (size_t r = 0; r < forecast->rows; r++) {
-    forecast->unread[r] = split->unread[r];
+    forecast->unread[r] = split->unread[r] != NULL;
+    if (split->unread[r])
+      TUTTI_TRY(context, tutti_strdup(context, split->unread[r], &forecast->reasons[r]));
     for (size_t cell = r * outputs; split->unread[r] && cell < (r + 1) * outputs; cell++) {
       forecast->predicted[cell] = (struct tutti_uncertainty){NAN, NAN, NAN, NAN};
       if (forecast->parts)
@@ -353,6 +356,16 @@ static bool has_unread(const struct tutti_forecast *forecast) {
   return forecast->size >= offsetof(struct tutti_forecast, unread) + sizeof forecast->unread;
 }
 
+static bool has_reasons(const struct tutti_forecast *forecast) {
+  return forecast->size >= offsetof(struct tutti_forecast, reasons) + sizeof forecast->reasons;
+}
+
+static void free_reasons(const struct tutti_forecast *forecast) {
+  for (size_t r = 0; forecast->reasons && r < forecast->rows; r++)
+    tutti_free(forecast->reasons[r]);
+  tutti_free(forecast->reasons);
+}
+
 /* An empty forecast that asks for what the caller's asks for. */
 static struct tutti_forecast asked_by(const struct tutti_forecast *forecast) {
   struct tutti_forecast asked = {.size = sizeof asked};
@@ -384,6 +397,8 @@ static enum tutti_status predict_split(tutti_context *context, const struct tutt
   }
   if (!has_unread(forecast))
     tutti_free(own.unread);
+  if (!has_reasons(forecast))
+    free_reasons(&own);
   return TUTTI_OK;
 }
 
@@ -483,4 +498,8 @@ void tutti_forecast_release(struct tutti_forecast *forecast) {
     return;
   tutti_free(forecast->unread);
   forecast->unread = NULL;
+  if (!has_reasons(forecast))
+    return;
+  free_reasons(forecast);
+  forecast->reasons = NULL;
 }

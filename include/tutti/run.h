@@ -183,6 +183,7 @@ struct tutti_forecast {
      the log says why. Without it, the first is an error. */
   bool tolerant;
   uint8_t *unread; /* [rows]: those; NULL: none */
+  char **reasons;  /* [rows]: why they could not be read, in UTF-8, else NULL; NULL: none */
 };
 /* Predict the rows of the file `path`, read as the run's data were, with an ensemble (NULL: the run's own) and, unless
    the caller does without, its calibrator. *forecast is overwritten but for what the caller asks; the caller releases

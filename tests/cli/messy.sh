@@ -402,7 +402,18 @@ expect_code 0
 expect_err "warning: standard input:3: row 1: expected 5 cells" "warning: standard input: 3 of 5 rows"
 expect_not_in err /dev/stdin
 tutti predict run odd.csv --json
-expect_out '"unread":[1,3,4]'
+expect_out '"unread":[1,3,4]' '"reasons":["odd.csv:3: row 1: expected 5 cells'
+for pair in 0:1 1:3 2:4; do # each why, in the order of the numbers
+  checks=$((checks + 1))
+  "$json_value" out reasons "${pair%:*}" | grep -q "^odd.csv:[0-9]*: row ${pair#*:}[:,]" || complain "expected why row ${pair#*:} is unread"
+done
+# A reason may quote bytes that are no text.
+printf 'id;sold;city;area;currency\n1;2023-05-05;Bern;33,5;CHF\n2;\377\376;Bern;33,5;CHF\n3;soon;Bern;33,5;CHF\n' >bytes.csv
+tutti predict run bytes.csv --json
+expect_code 0
+expect_out '"unread":[1,2]'
+checks=$((checks + 1))
+"$json_value" out reasons 1 | grep -q "row 2, column 'sold': expected a date" || complain "expected why row 2 is unread"
 printf 'id;sold;city;area;currency;price\n1;2023-05-05;Bern;33,5;CHF;1000\n2;2023-05-05;Bern\n' >with.csv
 tutti predict run with.csv
 expect_code 0
