@@ -139,6 +139,12 @@ void show_pools(const json_t *pools, FILE *out) {
   }
   (void)fputc('\n', out);
   table_end(&table, out);
+  json_array_foreach(pools, index, pool) {
+    const size_t repeated = (size_t)count_of(pool, "repeated");
+    if (repeated > 0)
+      (void)fprintf(out, "%s: %zu %s out, since runs before it have the same\n", text_of(pool, "run"), repeated,
+                    tutti_plural(repeated, "model is left", "models are left"));
+  }
 }
 
 /* The cells of a member's row, or of the row of means: its loss, then the measures that `named` has. */

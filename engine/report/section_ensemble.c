@@ -82,11 +82,13 @@ static enum tutti_status draw_pools(const struct report_facts *facts, struct rep
   size_t index;
   if (!pools)
     return tutti_figure_skip(figure);
-  struct tutti_table *table = tutti_figure_table(figure, "trials", "members", NULL);
+  struct tutti_table *table = tutti_figure_table(figure, "trials", "repeated", "members", NULL);
   tutti_table_columns(table, "builder", "space", "backend", "run", NULL);
   json_array_foreach(pools, index, pool) {
-    const double numbers[] = {tutti_report_number(pool, "trials"), tutti_report_number(pool, "members")};
-    tutti_table_put_all(table, 2, numbers);
+    const double repeated = tutti_report_number(pool, "repeated"); /* which earlier versions did not say */
+    const double numbers[] = {tutti_report_number(pool, "trials"), repeated > 0 ? repeated : 0,
+                              tutti_report_number(pool, "members")};
+    tutti_table_put_all(table, sizeof numbers / sizeof *numbers, numbers);
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
       tutti_table_put_text(table, json_string_value(json_object_get(pool, methods[i])));
     tutti_table_put_text(table, json_string_value(json_object_get(pool, "run")));
@@ -343,7 +345,9 @@ static const struct report_chart charts[] = {
      .draw = draw_members},
     {.name = "pools",
      .title = "The runs that it is chosen from",
-     .text = "One row for each run: how many models it trained, how many of them are members, and how it searched.",
+     .text = "One row for each run: how many models it trained, how many of them runs before it have, too (these count "
+             "once), "
+             "how many are members, and how it searched.",
      .brief = true,
      .draw = draw_pools},
     {.name = "sizes",

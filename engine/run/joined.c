@@ -156,6 +156,7 @@ static enum tutti_status make(tutti_context *context, const char *directory, siz
   for (size_t i = 0; i < count; i++)
     TUTTI_TRY_OUT(context, check_part(context, parts, i));
   TUTTI_TRY_OUT(context, join_histories(context, view));
+  TUTTI_TRY_OUT(context, tutti_joined_mark_repeats(context, view));
   view->experiment = parts[0].view->experiment;
   view->pool = (struct tutti_run_pool){view->directory, view->experiment, &view->history, NULL};
 out:

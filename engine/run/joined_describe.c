@@ -22,8 +22,9 @@ enum { SAID_SECTIONS = sizeof said_sections / sizeof said_sections[0] };
 
 static json_t *say_part(const struct tutti_part *part, const json_t *ensemble) {
   const struct tutti_experiment *experiment = part->view->experiment;
-  json_t *said = json_pack("{s:s, s:I, s:I, s:I}", "run", part->name, "first", (json_int_t)part->first, "trials",
-                           (json_int_t)history_of(part)->asked, "members", (json_int_t)members_of(ensemble, part));
+  json_t *said = json_pack("{s:s, s:I, s:I, s:I, s:I}", "run", part->name, "first", (json_int_t)part->first, "trials",
+                           (json_int_t)history_of(part)->asked, "repeated", (json_int_t)part->repeated, "members",
+                           (json_int_t)members_of(ensemble, part));
   for (size_t i = 0; i < SAID_SECTIONS; i++) {
     const char *plugin = tutti_host_plugin(experiment->host, said_sections[i]);
     (void)json_object_set_new(said, said_sections[i], json_string(plugin ? plugin : "none"));

@@ -11,6 +11,7 @@ libtutti_engine_la_SOURCES += %D%/experiment_task.c
 libtutti_engine_la_SOURCES += %D%/experiment_impl.h
 libtutti_engine_la_SOURCES += %D%/joined.c
 libtutti_engine_la_SOURCES += %D%/joined_describe.c
+libtutti_engine_la_SOURCES += %D%/joined_repeats.c
 libtutti_engine_la_SOURCES += %D%/joined_write.c
 libtutti_engine_la_SOURCES += %D%/judged.c
 libtutti_engine_la_SOURCES += %D%/manager.c

@@ -191,7 +191,8 @@ enum tutti_status tutti_history_finished(tutti_context *context, const struct tu
   TUTTI_TRY_OUT(context, tutti_trial_predictions_name(context, TUTTI_SPLIT_VALIDATION, &predictions));
   TUTTI_TRY_OUT(context, tutti_alloc(context, history->asked, sizeof **trials, trials));
   for (uint64_t i = history->members_from; i < history->asked; i++)
-    if (is_finished(&history->records[i]) || is_kept(&history->records[i], predictions))
+    if (!history->records[i].repeated &&
+        (is_finished(&history->records[i]) || is_kept(&history->records[i], predictions)))
       (*trials)[(*count)++] = i;
 out:
   tutti_free(predictions);

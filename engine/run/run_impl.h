@@ -196,6 +196,7 @@ struct tutti_record {
   bool stopping;     /* its worker was told to stop */
   double stop_since; /* ... at this time of the real clock, if it is cancelled */
   bool cancelled;    /* a user wants no result of it */
+  bool repeated;     /* of several runs that are one pool: a run before its own has the same model */
   bool torn;         /* its files are not as they were recorded, and it is trained again */
   char *rule;        /* what its pruner asks of it, as JSON, while it has no result; NULL: nothing is pruned */
 };
@@ -211,7 +212,8 @@ struct tutti_history {
 struct tutti_part {
   uint64_t first;
   tutti_view *view;
-  char *name; /* the directory that it came from */
+  char *name;      /* the directory that it came from */
+  size_t repeated; /* so many of its models runs before it have, too */
 };
 TUTTI_NODISCARD enum tutti_status tutti_history_load(tutti_context *context, tutti_catalogue *catalogue,
                                                      const tutti_scope *scope, struct tutti_history *history);
@@ -232,7 +234,7 @@ TUTTI_NODISCARD enum tutti_status tutti_history_add(tutti_context *context, stru
                                                     const struct tutti_proposal *proposal);
 void tutti_history_release(struct tutti_history *history);
 /* Numbers of the trials that may be members, ascending: finished ones, and pruned ones that were kept with their
-   predictions. Free with tutti_free. */
+   predictions. A model of several runs is that of the first alone. Free with tutti_free. */
 TUTTI_NODISCARD enum tutti_status tutti_history_finished(tutti_context *context, const struct tutti_history *history,
                                                          uint64_t **trials, size_t *count);
 /* How many trials have the architecture and the hyperparameters of an earlier one. */

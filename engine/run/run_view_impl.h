@@ -24,6 +24,8 @@ void tutti_joined_close(size_t count, struct tutti_part *parts);
 TUTTI_NODISCARD enum tutti_status tutti_joined_open(tutti_context *context, const char *directory, tutti_view **view);
 /* Copy the runs of the view to a new directory, of which the view is from then on. */
 TUTTI_NODISCARD enum tutti_status tutti_joined_write(tutti_context *context, tutti_view *view, const char *directory);
+/* Mark the trials whose models a run before theirs has, too, and count them in the parts of the view: no members. */
+TUTTI_NODISCARD enum tutti_status tutti_joined_mark_repeats(tutti_context *context, tutti_view *view);
 /* The runs and how many of the ensemble's members are of each, a new reference; NULL for a single run. */
 json_t *tutti_joined_pools(const tutti_view *view, const json_t *ensemble);
 /* Say of a summary, and of an ensemble, of which runs they are made: "pools", and "pool" and "pool_trial" of each

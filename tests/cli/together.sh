@@ -2,6 +2,7 @@
 # One ensemble out of several finished runs: networks and trees over the same rows.
 . "$TUTTI_TEST_SRCDIR/tests/cli/harness.sh"
 . "$TUTTI_TEST_SRCDIR/tests/cli/recipes.sh"
+. "$TUTTI_TEST_SRCDIR/tests/cli/pages.sh"
 find_numpy
 make_table
 cut -d, -f1-3 table.csv >new.csv
@@ -70,6 +71,48 @@ best = [loss("networks"), loss("trees")]
 member = json.load(open("best.json"))["members"][0]
 pool = 0 if best[0] <= best[1] else 1
 assert (member["pool"], member["pool_trial"]) == (pool + 1, best[pool][1]), (member, best)
+PY
+
+# A model that several runs have counts once, in the first of them: a longer run of the same recipe holds all models of the
+# shorter one, and what is chosen of both is what is chosen of the longer one. Models of other seeds are others.
+tutti run networks.ini --set run.budget=9 --out longer --quiet
+expect_code 0
+tutti select networks longer trees --set selector.plugin=all --out once
+expect_code 0
+expect_out "longer: 6 models are left out, since runs before it have the same"
+expect_not_in out "networks: " "trees: "
+tutti status once
+expect_out "longer: 6 models are left out"
+tutti report once --to once.html
+expect_code 0
+expect_page once.html
+for runs in longer "longer networks" "networks longer"; do
+  # shellcheck disable=SC2086
+  tutti select $runs --set selector.plugin=forward-replace --set selector.size=6 --json
+  expect_code 0
+  cp out "chosen-${runs/ /-}.json"
+done
+tutti run networks.ini --set run.seed=5 --out seeded --quiet
+tutti select networks seeded --set selector.plugin=all
+expect_code 0
+expect_out "Ensemble of 12"
+expect_not_in out "left out"
+checks=$((checks + 1))
+"$python" - <<'PY' || complain "models that two runs have"
+import csv, json
+summary = json.load(open("once/summary.json"))
+assert [(p["run"], p["trials"], p["repeated"], p["members"]) for p in summary["pools"]] == [
+    ("networks", 6, 0, 6), ("longer", 9, 6, 3), ("trees", 6, 0, 6)], summary["pools"]
+members = json.load(open("once/ensemble.json"))["members"]
+assert [m["trial"] for m in members] == [*range(6), *range(12, 21)], members
+shown = [(r["trials"], r["repeated"], r["members"]) for r in csv.DictReader(open("once.html.csv/once-pools.csv", newline=""))]
+assert shown == [("6", "0", "6"), ("9", "6", "3"), ("6", "0", "6")], shown
+chosen = {name: json.load(open(f"chosen-{name}.json")) for name in ("longer", "longer-networks", "networks-longer")}
+def models(choice): return sorted((m.get("pool_trial", m["trial"]), m["weight"]) for m in choice["members"])
+for name in ("longer-networks", "networks-longer"):
+    assert models(chosen[name]) == models(chosen["longer"]), (name, chosen[name]["members"])
+    of = lambda choice: [(m["name"], m["value"]) for s in choice["evaluation"] for m in s["metrics"] if m["name"] in ("nll", "rmse")]
+    assert all(abs(x[1] - y[1]) <= 1e-9 * abs(y[1]) for x, y in zip(of(chosen[name]), of(chosen["longer"]))), name
 PY
 
 # The directory stands alone: its runs and data may go.
