@@ -17,7 +17,7 @@
 static enum tutti_status copy_file(tutti_context *context, const char *from, const char *to) {
   char *data;
   size_t bytes;
-  if (link(from, to) == 0)
+  if (linkat(AT_FDCWD, from, AT_FDCWD, to, AT_SYMLINK_FOLLOW) == 0) /* runs may share files by links */
     return TUTTI_OK;
   TUTTI_TRY(context, tutti_file_read(context, from, &data, &bytes));
   const struct tutti_file_part part = {data, bytes};
@@ -93,7 +93,8 @@ static enum tutti_status copy_run(tutti_context *context, const tutti_view *view
   TUTTI_TRY(context, tutti_file_make_folder(context, to));
   for (size_t i = 0; i < sizeof items / sizeof items[0]; i++)
     TUTTI_TRY(context, copy_item(context, view->directory, to, items[i]));
-  return copy_catalogue(context, view, to);
+  TUTTI_TRY(context, copy_catalogue(context, view, to));
+  return tutti_run_is_shared(view->directory) ? tutti_run_record_own_recipe(context, to) : TUTTI_OK;
 }
 
 enum tutti_status tutti_run_begin_folder(tutti_context *context, const char *directory) {

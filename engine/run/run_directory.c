@@ -6,6 +6,7 @@
 #include "core/base/json_impl.h"
 #include "core/base/replaced_impl.h"
 #include "engine/data/stored_impl.h"
+#include "catalogue_write.h"
 #include "record_impl.h"
 #include "run_impl.h"
 
@@ -247,13 +248,37 @@ static enum tutti_status check_own_recipe(tutti_context *context, const char *di
   return status;
 }
 
-/* Without the recipe, if that is not the one of the catalogue's run. */
-static void leave_out_recipe(const char *directory, json_t *record) {
-  for (size_t i = json_array_size(record); i-- > 0 && tutti_run_is_shared(directory);) {
+static void leave_out_recipe(json_t *record) {
+  for (size_t i = json_array_size(record); i-- > 0;) {
     const char *name = json_string_value(json_object_get(json_array_get(record, i), "name"));
     if (name && strcmp(name, tutti_run_file_name(TUTTI_RUN_FILE_RECIPE)) == 0)
       (void)json_array_remove(record, i);
   }
+}
+
+enum tutti_status tutti_run_record_own_recipe(tutti_context *context, const char *directory) {
+  enum tutti_status status = TUTTI_OK;
+  char *path = NULL, *text = NULL, *files = NULL;
+  tutti_catalogue *catalogue = NULL;
+  json_t *root = NULL;
+  TUTTI_TRY_OUT(context, tutti_run_file_path(context, directory, TUTTI_RUN_FILE_CATALOGUE, &path));
+  TUTTI_TRY_OUT(context, tutti_catalogue_open(context, path, true, &catalogue));
+  TUTTI_TRY_OUT(context, tutti_catalogue_get(context, catalogue, "files", &text));
+  root = text ? json_loads(text, 0, NULL) : NULL;
+  json_t *run = json_object_get(root, "run");
+  if (!run) /* an earlier Tutti recorded nothing */
+    goto out;
+  leave_out_recipe(run);
+  TUTTI_TRY_OUT(context, tutti_record_add(context, run, directory, tutti_run_file_name(TUTTI_RUN_FILE_RECIPE)));
+  TUTTI_TRY_OUT(context, tutti_json_line(context, json_incref(root), &files));
+  TUTTI_TRY_OUT(context, tutti_catalogue_set(context, catalogue, "files", files));
+out:
+  tutti_catalogue_close(catalogue);
+  json_decref(root);
+  tutti_free(path);
+  tutti_free(text);
+  tutti_free(files);
+  return status;
 }
 
 enum tutti_status tutti_run_check_files(tutti_context *context, const char *directory, tutti_catalogue *catalogue,
@@ -272,7 +297,8 @@ enum tutti_status tutti_run_check_files(tutti_context *context, const char *dire
     goto out;
   }
   json_t *run = json_object_get(root, "run");
-  leave_out_recipe(directory, run);
+  if (tutti_run_is_shared(directory)) /* its recipe is not the one of the catalogue's run */
+    leave_out_recipe(run);
   TUTTI_TRY_OUT(context, tutti_record_check_all(context, run, directory, why));
   TUTTI_TRY_OUT(context, tutti_run_file_path(context, directory, TUTTI_RUN_FILE_SPLITS, &folder));
   if (!*why)

@@ -28,6 +28,8 @@ TUTTI_NODISCARD enum tutti_status tutti_run_record_files(tutti_context *context,
 /* Write the recipe of a run that shares the catalogue of another, with a checksum of its own. */
 TUTTI_NODISCARD enum tutti_status tutti_run_write_own_recipe(tutti_context *context, const char *directory,
                                                              const char *recipe);
+/* Record such a recipe in the directory's catalogue, of a copy that has one of its own. */
+TUTTI_NODISCARD enum tutti_status tutti_run_record_own_recipe(tutti_context *context, const char *directory);
 /* Are they as they were recorded? *why (free with tutti_free) says what is not, and is NULL if all is well. */
 TUTTI_NODISCARD enum tutti_status tutti_run_check_files(tutti_context *context, const char *directory,
                                                         tutti_catalogue *catalogue, char **why);

@@ -191,6 +191,27 @@ expect_code 0
 tutti run first/recipes/top-m_size=3_seed-4.ini --out $cell --resume --quiet
 expect_code 0
 
+# Cells of one search become one pool, in which each of their models counts once, and a directory that needs no other.
+for size in 3 4; do
+  tutti select first/runs/forward_size=3_seed-4 $cell --set selector.plugin=top-m --set selector.size=$size --out pool-$size
+  expect_code 0
+  expect_out "$cell: 6 models are left out, since runs before it have the same"
+done
+mv first elsewhere
+for command in status evaluate report; do
+  tutti $command pool-4
+  expect_code 0
+done
+tutti predict pool-3 table.csv --out pool.csv
+expect_code 0
+checks=$((checks + 1))
+cmp -s pool.csv predictions.csv || complain "expected the predictions of the cell that chooses so"
+sed -i 's/^budget = .*/budget = 99/' pool-4/runs/2/recipe.ini
+tutti evaluate pool-4
+expect_code 1
+expect_err "pool-4/runs/2/recipe.ini: size or checksum"
+mv elsewhere first
+
 # A directory that has an ablation is not begun again; with --resume nothing is left to do, or cells are added.
 cp first/ablation.json before.json
 tutti ablate small.ini --swap selector.plugin=forward,top-m --swap selector.size=1,3 --seeds 2 --out first
