@@ -346,8 +346,7 @@ static const struct report_chart charts[] = {
     {.name = "pools",
      .title = "The runs that it is chosen from",
      .text = "One row for each run: how many models it trained, how many of them runs before it have, too (these count "
-             "once), "
-             "how many are members, and how it searched.",
+             "once), how many are members, and how it searched.",
      .brief = true,
      .draw = draw_pools},
     {.name = "sizes",
