@@ -2,7 +2,7 @@
 """A run of many short trainings: two workers beside one, turn by turn.
 
 Usage: workers.py TUTTI [--networks 500] [--rounds 2]
-TUTTI is the program, from a build tree `tutti-uninstalled`. Each of the networks trains for some 50 ms (a run of 20 finds the epochs for that), so that what else
+TUTTI is the program, from a build tree `tutti-uninstalled`. Each of the networks trains for some 50 ms (a run of 100 finds the epochs for that), so that what else
 a run does shows: asking, sending, files, the catalogue, the selection. Counts the wall clock, from the start of the program to its end, and prints what share of the workers' time
 training took. The limit is 2, on two cores that have nothing else to do. On a machine with one core it says so and leaves with 77.
 """
@@ -70,7 +70,7 @@ def main():
         print("two workers want two cores, and this process has one")
         return 77
     took, shares, ratios = {1: [], 2: []}, [], []
-    probe, probe_epochs = 20, 100
+    probe, probe_epochs = 100, 100
     epochs = max(1, round(probe_epochs * WANTED * probe / run(options.program, probe, 2, probe_epochs)[1]))
     for _ in range(options.rounds):
         for workers in (1, 2):
