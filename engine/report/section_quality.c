@@ -247,7 +247,7 @@ static void score_row(const struct report_facts *facts, const struct report_said
   const struct report_rows *rows = &facts->rows;
   const struct tutti_uncertainty *at = said->predicted + row * rows->outputs;
   size_t best = 0;
-  if (!facts->classes) {
+  if (rows->values) {
     *score = at[order].total;
     *loss = fabs(rows->values[row * rows->outputs + order] - at[order].mean);
     return;
