@@ -381,8 +381,7 @@ const struct command command_predict = {
         "and within them. If the file has targets, the metrics follow, on stdout with --out, else on stderr: of the "
         "rows "
         "with a target and a prediction; with --strict, if all rows have one. Rows that cannot be read are empty; in "
-        "JSON "
-        "\"unread\" are their numbers and \"reasons\" why.",
+        "JSON \"unread\" are their numbers and \"reasons\" why.",
     .operands = {.synopsis = "RUN FILE",
                  .wanted = "a run directory and a file",
                  .example = "runs/quickstart new.csv",

@@ -24,13 +24,23 @@ for pair in sys.argv[3:]:
 PY
 }
 
+# run RUN RECIPE SETTING...: a run without folds, so that its calibrator is taken in any case; page RUN: its report.
+run() {
+  local settings=() setting
+  for setting in "${@:3}"; do settings+=(--set "$setting"); done
+  tutti run "$2" --out "$1" --quiet --set evaluation.folds=0 "${settings[@]}"
+  expect_code 0
+}
+page() {
+  tutti report "$1" --to "$1.html"
+  expect_code 0
+  expect_page "$1.html"
+}
+
 # Of classes, doubts keep their shares under any calibrator.
 classification_recipe >classes.ini
-tutti run classes.ini --out classes --quiet --set calibrator.plugin=temperature --set calibrator.least_rows=10 --set evaluation.folds=0
-expect_code 0
-tutti report classes --to classes.html
-expect_code 0
-expect_page classes.html
+run classes classes.ini calibrator.plugin=temperature calibrator.least_rows=10
+page classes
 tutti predict classes table.csv --out classes.csv
 expect_code 0
 expect_same classes classes.csv doubts aleatoric=expected_entropy epistemic=mutual_information
@@ -39,11 +49,8 @@ expect_same classes classes.csv doubts aleatoric=expected_entropy epistemic=mutu
 # confusion and with tutti evaluate.
 awk 'BEGIN { srand(3); print "a,b,y"; for (i = 0; i < 400; i++) { a = rand(); b = rand(); print a "," b "," (rand() < .35 * (a > b) ? "odd" : rand() < .4 ? "some" : "most") } }' >uneven.csv
 classification_recipe | sed 's/^path = .*/path = uneven.csv/; s/^target = .*/target = y/; /^ignore/d' >uneven.ini
-tutti run uneven.ini --out uneven --quiet --set calibrator.plugin=vector-scaling --set evaluation.folds=0
-expect_code 0
-tutti report uneven --to uneven.html
-expect_code 0
-expect_page uneven.html
+run uneven uneven.ini calibrator.plugin=vector-scaling
+page uneven
 tutti evaluate uneven --json
 what="classes before and after the calibrator"
 checks=$((checks + 1))
@@ -72,22 +79,16 @@ PY
 
 # Of values, they are the calibrator's.
 regression_recipe >values.ini
-tutti run values.ini --out values --quiet --set calibrator.plugin=variance-scaling --set calibrator.apart=yes --set evaluation.folds=0
-expect_code 0
-tutti report values --to values.html
-expect_code 0
-expect_page values.html
+run values values.ini calibrator.plugin=variance-scaling calibrator.apart=yes
+page values
 tutti predict values table.csv --out values.csv
 expect_code 0
 expect_same values values.csv doubts aleatoric=aleatoric epistemic=epistemic
 expect_same values values.csv observed predicted=mean lower=lower upper=upper
 
 # Quantiles of a calibrator of intervals are those that it gives, and not those of the moments, which it leaves as they are.
-tutti run values.ini --out intervals --quiet --set calibrator.plugin=conformal --set evaluation.folds=0
-expect_code 0
-tutti report intervals --to intervals.html
-expect_code 0
-expect_page intervals.html
+run intervals values.ini calibrator.plugin=conformal
+page intervals
 levels=$(column intervals.html.csv/intervals-reliability.csv level | paste -sd,)
 tutti predict intervals table.csv --quantiles "$levels" --out intervals.csv
 expect_code 0
@@ -113,16 +114,13 @@ PY
 
 # Members without a variance get intervals from the calibrator alone: the report shows what these hold, of which nothing stood before.
 regression_recipe >points.ini
-tutti run points.ini --out points --quiet --set head.kind=linear --set calibrator.plugin=conformal --set calibrator.normalise=no --set evaluation.folds=0
-expect_code 0
+run points points.ini head.kind=linear calibrator.plugin=conformal calibrator.normalise=no
 # Its refusal names it once.
 tutti select points --set calibrator.normalise=yes
 expect_code 0
 expect_err "warning: calibrator conformal: the ensemble stays as it is: the members give no variance"
 expect_not_in out "calibrator conformal:"
-tutti report points --to points.html
-expect_code 0
-expect_page points.html
+page points
 tutti evaluate points --json
 what="intervals of the calibrator alone"
 checks=$((checks + 1))

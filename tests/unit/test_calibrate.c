@@ -53,22 +53,28 @@ static void test_verdicts(void **state) {
   assert_non_null(strstr(judge(5).refused, "of one class"));
 }
 
+/* Lay out groups of `each` equal rows, of the rows that there are: row r is of group r % groups. */
+static void copy_rows(size_t groups, size_t each, uint32_t *group) {
+  const size_t width = world.combined.outputs;
+  for (size_t r = groups * each; r-- > 0;) { /* the first row of each group is there already */
+    const size_t first = r % groups;
+    memmove(world.values + width * r, world.values + width * first, width * sizeof *world.values);
+    world.labels[r] = world.labels[first];
+    group[r] = (uint32_t)first;
+  }
+  rows(groups * each);
+}
+
 /* Twelve patients with five equal rows each: a fit to rows of a patient knows the others, and seems to help. Judged on
    patients that the fit has not seen, it does not. */
 static void test_folds_of_groups(void **state) {
-  enum { PATIENTS = 12, EACH = 5, ROWS = PATIENTS * EACH };
-  uint32_t group[ROWS];
+  enum { PATIENTS = 12, EACH = 5 };
+  uint32_t group[PATIENTS * EACH];
   struct tutti_verdict verdict;
   (void)state;
   put("vector-scaling", TUTTI_TASK_CLASSIFICATION, 3);
   draw_classes(PATIENTS, 1);
-  for (size_t r = ROWS; r-- > 0;) { /* row r is of patient r % PATIENTS, whose first row is there already */
-    const size_t patient = r % PATIENTS;
-    memmove(world.values + 3 * r, world.values + 3 * patient, 3 * sizeof *world.values);
-    world.labels[r] = world.labels[patient];
-    group[r] = (uint32_t)patient;
-  }
-  rows(ROWS);
+  copy_rows(PATIENTS, EACH, group);
   struct tutti_calibrating of = {
       .host = world.host, .seed = 1, .folds = 4, .combined = &world.combined, .targets = &world.targets};
   must(tutti_calibrate(world.context, &of, &world.calibrator, &verdict));
@@ -87,20 +93,14 @@ static void test_folds_of_groups(void **state) {
 /* Copies of rows say nothing new: what helps by less than chance may of so many rows does so of groups of copies of
    them, however many rows there are. */
 static void test_gain_of_groups(void **state) {
-  enum { GROUPS = 60, EACH = 16, ROWS = GROUPS * EACH };
-  uint32_t group[ROWS];
+  enum { GROUPS = 60, EACH = 16 };
+  uint32_t group[GROUPS * EACH];
   struct tutti_verdict verdict;
   (void)state;
   put("temperature", TUTTI_TASK_CLASSIFICATION, 3);
   draw_classes(GROUPS, 0.65);
   assert_non_null(strstr(judge(5).refused, "it does not help by more than chance may: nll"));
-  for (size_t r = ROWS; r-- > 0;) {
-    const size_t first = r % GROUPS;
-    memmove(world.values + 3 * r, world.values + 3 * first, 3 * sizeof *world.values);
-    world.labels[r] = world.labels[first];
-    group[r] = (uint32_t)first;
-  }
-  rows(ROWS);
+  copy_rows(GROUPS, EACH, group);
   assert_string_equal(judge(5).refused, "");
   const struct tutti_calibrating of = {.host = world.host,
                                        .seed = 1,
