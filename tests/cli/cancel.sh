@@ -5,17 +5,11 @@
 . "$TUTTI_TEST_SRCDIR/tests/cli/recipes.sh"
 # Those that sleep for 500 s are cancelled: a third of them.
 function_recipe cancel 0 12 | sed 's/^seconds = .*/seconds = choice 0.01 0.02 500/; s/^\[run\]/&\nwindow = 4/' >sleep.ini
-sql() { "$TUTTI_TEST_BUILDDIR/tests/cli/sql" "$1/catalogue.sqlite" "$2" 2>/dev/null; }
-trials() { sql "$1" "SELECT number, candidate, parent, origin, asked_after, state, loss, told, failure, report FROM trials"; }
-same() { # DIRECTORY DIRECTORY
-  checks=$((checks + 2))
-  trials "$1" >first.txt
-  trials "$2" >second.txt
-  [ -s first.txt ] || complain "expected trials in $1"
-  cmp -s first.txt second.txt || complain "expected the same trials in $1 and $2"
-  cmp -s "$1/summary.json" "$2/summary.json" || complain "expected the same result in $1 and $2"
+same() { # RUN RUN
+  same_trials "$1" "$2"
+  same_file "$1/summary.json" "$2/summary.json"
 }
-sleepers() { sql "$1" "SELECT number FROM trials WHERE state IS NULL AND candidate LIKE '%\"500\"%'" | xargs; }
+sleepers() { sql "$1" "SELECT number FROM trials WHERE state IS NULL AND candidate LIKE '%\"500\"%'" 2>/dev/null | xargs; }
 # cancel_all DIRECTORY PID: whatever of the run sleeps for long, until the process ends.
 cancel_all() {
   local tries
@@ -102,7 +96,7 @@ for folds in 0 3; do
   pid=$(pgrep -f " worker epochs-$folds\$" | head -n 1)
   "$TUTTI_PROGRAM" cancel "epochs-$folds" 0 >>cancelled 2>&1 </dev/null
   for ((tries = 0; tries < 100; tries++)); do
-    [ "$(sql "epochs-$folds" "SELECT state FROM trials WHERE number = 0")" = failed ] && break
+    [ "$(sql "epochs-$folds" "SELECT state FROM trials WHERE number = 0" 2>/dev/null)" = failed ] && break
     sleep 0.1
   done
   checks=$((checks + 2))
@@ -123,7 +117,7 @@ expect_code 2
 expect_err 'trial 0 of by-1 has its result'
 begin partly 3 --quiet
 for ((tries = 0; tries < 300; tries++)); do
-  [ -n "$(sleepers partly)" ] && [ "$(sql partly "SELECT count(*) FROM trials WHERE state IS NOT NULL")" -gt 0 ] && break
+  [ -n "$(sleepers partly)" ] && [ "$(sql partly "SELECT count(*) FROM trials WHERE state IS NOT NULL" 2>/dev/null)" -gt 0 ] && break
   sleep 0.1
 done
 kill -KILL $job

@@ -93,7 +93,6 @@ for file in whole/trials/*/{validation,test}.npy; do
   checks=$((checks + 1))
   cmp -s "$file" "bins/${file#whole/}" || complain "$file is another one with bins that are left out"
 done
-sql() { "$TUTTI_TEST_BUILDDIR/tests/cli/sql" "$1/catalogue.sqlite" "$2"; }
 counted="SELECT json_extract(report, '$.parameters'), json_extract(report, '$.flops') FROM trials ORDER BY number"
 checks=$((checks + 1))
 [ "$(sql whole "$counted")" = "$(sql bins "$counted")" ] || complain "what is left out is counted"

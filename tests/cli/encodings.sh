@@ -11,7 +11,6 @@
 find_numpy
 make_table
 regression_recipe >small.ini
-sql() { "$TUTTI_TEST_BUILDDIR/tests/cli/sql" "$1/catalogue.sqlite" "$2"; }
 run() { # DIRECTORY SETTING...
   local directory=$1 setting
   local -a settings=()

@@ -84,6 +84,25 @@ expect_json() {
   [ "$found" = "$expected" ] || complain "expected $expected at $*, found $found"
 }
 
+# sql RUN QUERY: what a query says of the run's catalogue.
+sql() { "$TUTTI_TEST_BUILDDIR/tests/cli/sql" "$1/catalogue.sqlite" "$2"; }
+
+# trials RUN: what became of each, but who trained it and how long it took.
+trials() { sql "$1" "SELECT number, candidate, parent, origin, asked_after, state, loss, told, failure, report FROM trials"; }
+
+same_trials() { # RUN RUN
+  checks=$((checks + 2))
+  trials "$1" >first.txt
+  trials "$2" >second.txt
+  [ -s first.txt ] || complain "expected trials in $1"
+  cmp -s first.txt second.txt || complain "expected the same trials in $1 and $2"
+}
+
+same_file() { # FILE FILE
+  checks=$((checks + 1))
+  cmp -s "$1" "$2" || complain "expected the same bytes in $1 and $2"
+}
+
 # in_terminal COMMAND: run it on a terminal of 80 columns; all that is drawn goes to out, the exit code to $code.
 in_terminal() {
   what="in a terminal: $1"

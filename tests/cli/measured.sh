@@ -5,7 +5,6 @@
 . "$TUTTI_TEST_SRCDIR/tests/cli/recipes.sh"
 find_numpy
 make_table
-sql() { "$TUTTI_TEST_BUILDDIR/tests/cli/sql" "$1/catalogue.sqlite" "$2"; }
 # times RUN: the trials that are done, each with its microseconds.
 times() { sql "$1" "SELECT number, printf('%!.17g', json_extract(report, '\$.microseconds')) FROM trials WHERE state IS NOT NULL ORDER BY number"; }
 # results RUN: all but times.

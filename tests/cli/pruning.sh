@@ -35,16 +35,9 @@ INI
   printf '[pruner]\nlosses = training\n'
 } >training.ini
 
-sql() { "$TUTTI_TEST_BUILDDIR/tests/cli/sql" "$1/catalogue.sqlite" "$2"; }
-trials() { sql "$1" "SELECT number, candidate, parent, origin, asked_after, state, loss, told, report FROM trials"; }
-same() { # DIRECTORY DIRECTORY
-  checks=$((checks + 1))
-  trials "$1" >first.txt
-  trials "$2" >second.txt
-  [ -s first.txt ] || complain "expected trials in $1"
-  cmp -s first.txt second.txt || complain "expected the same trials in $1 and $2"
-  checks=$((checks + 1))
-  cmp -s "$1/ensemble.json" "$2/ensemble.json" || complain "expected the same ensemble in $1 and $2"
+same() { # RUN RUN
+  same_trials "$1" "$2"
+  same_file "$1/ensemble.json" "$2/ensemble.json"
 }
 count() { sql "$1" "SELECT count(*) FROM trials WHERE $2"; }
 

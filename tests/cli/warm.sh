@@ -35,16 +35,9 @@ INI
   printf '[space]\nplugin = layer-graph-mlp\n[builder]\nplugin = ea\ninitial = 6\n'
 } >ea.ini
 
-sql() { "$TUTTI_TEST_BUILDDIR/tests/cli/sql" "$1/catalogue.sqlite" "$2"; }
-trials() { sql "$1" "SELECT number, candidate, parent, origin, asked_after, state, loss, told, report FROM trials"; }
-same() { # DIRECTORY DIRECTORY
-  checks=$((checks + 1))
-  trials "$1" >first.txt
-  trials "$2" >second.txt
-  [ -s first.txt ] || complain "expected trials in $1"
-  cmp -s first.txt second.txt || complain "expected the same trials in $1 and $2"
-  checks=$((checks + 1))
-  cmp -s "$1/ensemble.json" "$2/ensemble.json" || complain "expected the same ensemble in $1 and $2"
+same() { # RUN RUN
+  same_trials "$1" "$2"
+  same_file "$1/ensemble.json" "$2/ensemble.json"
 }
 folder_of() { printf '%s/trials/%06d' "$1" "$2"; }
 # Finished trials that say how many layers they have of their parents; and the sum.
