@@ -607,10 +607,12 @@ struct cpu_predictor;
 enum tutti_status backend_cpu_open(tutti_context *context, const struct cpu_kernels *kernels,
                                    const struct tutti_job *job, const tutti_tensors *weights, size_t rows,
                                    struct cpu_predictor **predictor);
-void backend_cpu_ask(struct cpu_predictor *predictor, const struct tutti_query *query, float *out);
-enum tutti_status backend_cpu_ask_slope(tutti_context *context, struct cpu_predictor *predictor,
+/* Operations of a backend that has such predictors; `self` is not looked at. */
+enum tutti_status backend_cpu_ask(void *self, tutti_context *context, void *predictor, const struct tutti_query *query,
+                                  float *out);
+enum tutti_status backend_cpu_ask_slope(void *self, tutti_context *context, void *predictor,
                                         const struct tutti_query *query, const struct tutti_slope *slope, float *out);
-void backend_cpu_close(struct cpu_predictor *predictor);
+void backend_cpu_close(void *self, void *predictor);
 /* Loss over all rows of a split, in order. */
 double backend_cpu_evaluate(struct cpu_plan *plan, const tutti_split *split);
 

@@ -31,11 +31,13 @@ enum tutti_status backend_cpu_open(tutti_context *context, const struct cpu_kern
   *out = made;
   return TUTTI_OK;
 out:
-  backend_cpu_close(made);
+  backend_cpu_close(NULL, made);
   return status;
 }
 
-void backend_cpu_close(struct cpu_predictor *predictor) {
+void backend_cpu_close(void *self, void *predictor_) {
+  struct cpu_predictor *predictor = predictor_;
+  (void)self;
   if (!predictor)
     return;
   backend_cpu_slopes_destroy(predictor->slopes);
@@ -44,11 +46,14 @@ void backend_cpu_close(struct cpu_predictor *predictor) {
   tutti_free(predictor);
 }
 
-void backend_cpu_ask(struct cpu_predictor *predictor, const struct tutti_query *theirs, float *out) {
+enum tutti_status backend_cpu_ask(void *self, tutti_context *context, void *predictor_,
+                                  const struct tutti_query *theirs, float *out) {
+  struct cpu_predictor *predictor = predictor_;
   struct cpu_plan *plan = predictor->plan;
   const struct cpu_node *input = &plan->nodes[0];
   struct tutti_query query;
   unsigned kept = backend_cpu_enter();
+  (void)self, (void)context;
   TUTTI_TAKE(&query, theirs);
   const struct cpu_draws draws = backend_cpu_draw_of(query.seed, query.draw);
   const float *from = query.inputs;
@@ -66,14 +71,22 @@ void backend_cpu_ask(struct cpu_predictor *predictor, const struct tutti_query *
     backend_cpu_predict(plan, here, to, epistemic);
   }
   backend_cpu_leave(kept);
+  return TUTTI_OK;
 }
 
-enum tutti_status backend_cpu_ask_slope(tutti_context *context, struct cpu_predictor *predictor,
-                                        const struct tutti_query *query, const struct tutti_slope *slope, float *out) {
+enum tutti_status backend_cpu_ask_slope(void *self, tutti_context *context, void *predictor_,
+                                        const struct tutti_query *theirs, const struct tutti_slope *wanted,
+                                        float *out) {
+  struct cpu_predictor *predictor = predictor_;
+  struct tutti_query query;
+  struct tutti_slope slope;
+  (void)self;
+  TUTTI_TAKE(&query, theirs);
+  TUTTI_TAKE(&slope, wanted);
   if (!predictor->slopes)
     TUTTI_TRY(context, backend_cpu_slopes_create(context, predictor->plan, &predictor->task, &predictor->slopes));
   unsigned kept = backend_cpu_enter();
-  backend_cpu_slopes(predictor->slopes, predictor->plan, &predictor->drawing, query, slope, out);
+  backend_cpu_slopes(predictor->slopes, predictor->plan, &predictor->drawing, &query, &slope, out);
   backend_cpu_leave(kept);
   return TUTTI_OK;
 }

@@ -360,29 +360,6 @@ static enum tutti_status backend_open_cuda(void *self, tutti_context *context, c
   return status;
 }
 
-static enum tutti_status backend_ask_cuda(void *self, tutti_context *context, void *predictor,
-                                          const struct tutti_query *query, float *out) {
-  (void)self, (void)context;
-  backend_cpu_ask(predictor, query, out);
-  return TUTTI_OK;
-}
-
-static enum tutti_status backend_ask_slope_cuda(void *self, tutti_context *context, void *predictor,
-                                                const struct tutti_query *theirs, const struct tutti_slope *wanted,
-                                                float *out) {
-  struct tutti_query query;
-  struct tutti_slope slope;
-  (void)self;
-  TUTTI_TAKE(&query, theirs);
-  TUTTI_TAKE(&slope, wanted);
-  return backend_cpu_ask_slope(context, predictor, &query, &slope, out);
-}
-
-static void backend_close_cuda(void *self, void *predictor) {
-  (void)self;
-  backend_cpu_close(predictor);
-}
-
 static enum tutti_status backend_gradient_cuda(void *self, tutti_context *context, const struct tutti_job *theirs,
                                                const tutti_tensors *weights, double *loss, tutti_tensors **gradient) {
   struct cuda_backend *backend = self;
@@ -412,11 +389,11 @@ static const struct tutti_backend_ops cuda_ops = {
     .supports_layer = supports_layer_cuda,
     .honours = TUTTI_JOB_FROZEN | TUTTI_JOB_BOX | TUTTI_JOB_CLASS_WEIGHTS | TUTTI_JOB_WARM,
     .open = backend_open_cuda,
-    .ask = backend_ask_cuda,
-    .close = backend_close_cuda,
+    .ask = backend_cpu_ask,
+    .close = backend_cpu_close,
     .tells_epistemic = backend_tells_epistemic_cuda,
     .predict_parts = backend_predict_parts_cuda,
-    .ask_slope = backend_ask_slope_cuda,
+    .ask_slope = backend_cpu_ask_slope,
     .epochs = backend_epochs_cuda,
     .train_queue = backend_train_queue_cuda,
     .unread = backend_unread_cuda,

@@ -210,13 +210,13 @@ static void a_predictor_has_other_masks_in_other_draws(void **state) {
   for (int i = 0; i < 3; i++) { /* draws 0, 1, 0 */
     struct tutti_query query = {
         .size = sizeof query, .rows = SAME, .inputs = inputs[0], .drop = true, .seed = 9, .draw = (uint64_t)(i % 2)};
-    backend_cpu_ask(predictor, &query, out[i][0]);
+    OK(backend_cpu_ask(NULL, s->context, predictor, &query, out[i][0]));
     for (int r = 1; r < SAME; r++)
       assert_true(out[i][r][0] == out[i][0][0]);
   }
   assert_true(out[0][0][0] != out[1][0][0]);
   assert_true(out[0][0][0] == out[2][0][0]);
-  backend_cpu_close(predictor);
+  backend_cpu_close(NULL, predictor);
   end(s);
 }
 
