@@ -157,10 +157,12 @@ bool backend_cpu_tells_epistemic(const struct tutti_job *job) {
 void backend_cpu_say_diverged(const struct cpu_config *config, const struct tutti_epoch *epoch, const char *what,
                               double value, struct tutti_outcome *outcome) {
   char advice[80] = "are inputs, targets or initial weights very large?";
+  bool half = config->storage == CPU_STORAGE_HALF;
   if (isnan(value))
     value = (double)NAN; /* without a sign */
-  if (config->optimiser != CPU_LBFGS)
+  if (config->optimiser != CPU_LBFGS && epoch->steps > 0)
     (void)snprintf(advice, sizeof advice, "lower the learning rate %g, or clip gradients", epoch->learning_rate);
-  (void)snprintf(outcome->failure, sizeof outcome->failure, "diverged: %s is %g in epoch %u, after %llu steps; %s",
-                 what, value, epoch->epoch, (unsigned long long)epoch->steps, advice);
+  (void)snprintf(outcome->failure, sizeof outcome->failure, "diverged: %s is %g in epoch %u, after %llu steps; %s%s",
+                 what, value, epoch->epoch, (unsigned long long)epoch->steps, advice,
+                 half ? "; or take storage = float: half has no numbers beyond 65504" : "");
 }

@@ -12,13 +12,14 @@
 #include "plan_impl.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <tutti/sized.h>
 
 struct cpu_backend {
   const struct cpu_kernels *kernels;
-  bool told_of_precision; /* the warning of check_precision was given */
+  atomic_bool told_of_precision; /* the warning of check_precision was given */
 };
 
 /* The processor's units for products in bfloat16; NULL: it has none, and rounding makes them slower than float32. */
@@ -116,12 +117,11 @@ static enum tutti_status check_precision(struct cpu_backend *backend, tutti_cont
         context, TUTTI_ERROR_USAGE,
         "backend.precision = bfloat16: optimiser = lbfgs needs a loss that is as smooth as floats can be, "
         "and this rounds it; leave one of the two out");
-  if (!backend->told_of_precision && !bfloat_units(backend->kernels))
+  if (!atomic_exchange(&backend->told_of_precision, true) && !bfloat_units(backend->kernels))
     tutti_log(context, TUTTI_LOG_WARNING,
               "backend.precision = bfloat16: this processor has no units for it (vectors: %s), so that training is "
               "slower than with float32, which is the default",
               tutti_cpu_name(tutti_cpu_detect()));
-  backend->told_of_precision = true;
   return TUTTI_OK;
 }
 

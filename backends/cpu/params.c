@@ -3,7 +3,7 @@
 #define CPU_PRECISIONS                                                                                                 \
   { "float32", "bfloat16", NULL }
 #define CPU_PRECISION_TEXT                                                                                             \
-  "What layers multiply in trainings: float32, or numbers rounded to bfloat16, with 7 bits of mantissa. Weights, "     \
+  "What layers multiply in trainings: float32, or numbers rounded to bfloat16, with 8 binary digits. Weights, "        \
   "losses and sums stay float32. Backend cuda has tf32, too."
 #include "params_impl.h"
 

@@ -22,7 +22,7 @@ static uint32_t blocks_for(const struct stream_place *place, uint32_t count) {
 
 /* --- numbers --- */
 
-/* To the nearest number of 7 bits of mantissa, ties to an even one. */
+/* To the nearest number of 8 binary digits, ties to an even one. */
 CPU_INLINE uint16_t narrowed(float x) {
 #if defined(__CUDACC__)
   uint16_t narrow;

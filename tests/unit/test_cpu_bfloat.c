@@ -195,10 +195,29 @@ static void check_no_numbers(cpu_bfloat_function *multiply) {
   free(pack);
 }
 
+/* A denormal number counts as 0, also one that would round up to the least normal one; that one stays. */
+static void check_denormal_numbers(cpu_bfloat_function *multiply) {
+  float a[16 * 16] = {0}, b[16 * 16] = {0}, c[16 * 16], *pack = aligned_alloc(64, CPU_BFLOAT_PACK * sizeof *pack);
+  struct cpu_gemm g = {
+      .m = 4, .n = 16, .k = 16, .a = a, .a_row = 16, .a_column = 1, .b = b, .ldb = 16, .c = c, .ldc = 16};
+  unsigned kept = backend_cpu_enter();
+  assert_non_null(pack);
+  a[0] = 0x1.fffp-127f;
+  a[16] = -0x1p-127f;
+  a[32] = 0x1p-126f;
+  a[48 + 1] = 0x1p100f;
+  b[0] = 0x1p100f;
+  b[16] = 0x1.fffp-127f;
+  multiply(&(struct cpu_bfloat){&g, 16, pack, pack + CPU_BFLOAT_PACK_A});
+  assert_true(c[0] == 0 && c[16] == 0 && c[32] == 0x1p-26f && c[48] == 0);
+  backend_cpu_leave(kept);
+  free(pack);
+}
+
 static void test_no_numbers(void **state) {
   const struct ways ways = ways_of(cpu_of(state));
   for (size_t w = 0; w < ways.count; w++)
-    check_no_numbers(ways.all[w].multiply);
+    check_no_numbers(ways.all[w].multiply), check_denormal_numbers(ways.all[w].multiply);
 }
 
 /* --- networks --- */

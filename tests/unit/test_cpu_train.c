@@ -411,6 +411,8 @@ static void test_divergence(void **state) {
   s->job.train = bad;
   train(s);
   assert_int_equal(s->outcome.state, TUTTI_STATE_FAILED);
+  /* no rate has acted yet, so that none is blamed */
+  assert_non_null(strstr(s->outcome.failure, "after 0 steps; are inputs, targets or initial weights very large?"));
   s->job.train = s->train;
   s->job.validation = bad;
   train(s);

@@ -217,6 +217,7 @@ static void texts_like_tables(void **state) {
                                       "\"4\" ",
                                       "12345678.1234567",
                                       "-0.0",
+                                      "1844674407370955.1617", /* 2^64 and 1, as digits */
                                       "9007199254740993"};
   uint64_t random = 2;
   size_t plain = 0;
