@@ -47,6 +47,7 @@ libbackendcpu_la_SOURCES += %D%/cpu/gemm_large_impl.h
 libbackendcpu_la_SOURCES += %D%/cpu/gemm_narrow_impl.h
 libbackendcpu_la_SOURCES += %D%/cpu/gemm_store_impl.h
 libbackendcpu_la_SOURCES += %D%/cpu/float_mode.c
+libbackendcpu_la_SOURCES += %D%/cpu/groups.c
 libbackendcpu_la_SOURCES += %D%/cpu/half_impl.h
 libbackendcpu_la_SOURCES += %D%/cpu/head.c
 libbackendcpu_la_SOURCES += %D%/cpu/heads_impl.h

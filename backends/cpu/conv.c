@@ -1,78 +1,9 @@
-/* conv.c - convolutions, some images at a time. Pointwise ones are in pointwise.c, depthwise ones in depthwise.c, and
-   those as products of patches in patches.c; here are those in groups of several channels, number by number. */
+/* conv.c - convolutions, some images at a time, each by its form: pointwise.c, depthwise.c, patches.c, groups.c. */
 #include "cpu_impl.h"
 
 #include <string.h>
 
-/* --- groups --- */
-
-/* Call body for each output number of an image, with the first channel of its group and the place of its window. */
-struct grouped {
-  size_t in_group, out_group, ld, unit, channel, at, out;
-};
-
-static bool grouped_next(const struct cpu_node *node, struct grouped *g) {
-  const struct cpu_window *w = &node->window;
-  if (++g->unit == node->width) {
-    g->unit = 0;
-    g->out++;
-  }
-  g->channel = g->unit / g->out_group * g->in_group;
-  g->at = (g->out / w->out_width * w->padded_width + g->out % w->out_width) * w->stride * w->ld + g->channel;
-  return g->out < node->pixels;
-}
-
-static struct grouped grouped_begin(const struct cpu_plan *plan, const struct cpu_node *node,
-                                    const struct cpu_node *source) {
-  size_t groups = (size_t)node->attributes->groups;
-  return (struct grouped){
-      .in_group = source->width / groups, .out_group = node->width / groups, .ld = backend_cpu_weights_ld(plan, node)};
-}
-
-static void grouped_forward(struct cpu_plan *plan, const struct cpu_node *node, const struct cpu_node *source,
-                            const void *x, float *y) {
-  struct cpu_affine view;
-  struct cpu_pad pad = backend_cpu_pad_of(plan, node, &view);
-  struct grouped g = grouped_begin(plan, node, source);
-  const float *weights = plan->weights + node->weight, *bias = backend_cpu_bias(plan, node);
-  plan->kernels->pad(&pad, x, plan->scratch.padded);
-  backend_cpu_clear_padding(node, 1, y);
-  do {
-    float sum = bias ? bias[g.unit] : 0;
-    for (size_t t = 0; t < node->tap_count; t++)
-      for (size_t c = 0; c < g.in_group; c++)
-        sum += plan->scratch.padded[g.at + node->taps[t] + c] * weights[(t * g.in_group + c) * g.ld + g.unit];
-    y[g.out * node->ld + g.unit] = sum;
-  } while (grouped_next(node, &g));
-}
-
-static void grouped_backward(struct cpu_plan *plan, const struct cpu_node *node, const struct cpu_node *source,
-                             const void *x, const float *gradient, float *to) {
-  const struct cpu_edge *edge = &node->edges[0];
-  const struct cpu_window *w = &node->window;
-  struct cpu_affine view;
-  struct cpu_pad pad = backend_cpu_pad_of(plan, node, &view);
-  struct grouped g = grouped_begin(plan, node, source);
-  plan->kernels->pad(&pad, x, plan->scratch.padded);
-  memset(plan->scratch.padded_gradient, 0, w->padded_height * w->padded_width * w->ld * sizeof(float));
-  do {
-    float one = gradient[g.out * node->ld + g.unit];
-    for (size_t t = 0; t < node->tap_count; t++)
-      for (size_t c = 0; c < g.in_group; c++) {
-        size_t from = g.at + node->taps[t] + c, weight = node->weight + (t * g.in_group + c) * g.ld + g.unit;
-        plan->gradients[weight] += one * plan->scratch.padded[from];
-        plan->scratch.padded_gradient[from] += one * plan->weights[weight];
-      }
-  } while (grouped_next(node, &g));
-  if (edge->gradient)
-    plan->kernels->crop(&pad, plan->scratch.padded_gradient, edge->relu ? plan->scratch.padded : NULL, !edge->first,
-                        to);
-}
-
-/* --- all images --- */
-
 static void conv_forward(struct cpu_plan *plan, const struct cpu_node *node, size_t first, size_t count, float *y) {
-  const struct cpu_node *source = &plan->nodes[node->edges[0].source];
   if (node->form == CPU_POINTWISE)
     backend_cpu_pointwise_forward(plan, node, first, count, y);
   else if (node->form == CPU_DEPTHWISE)
@@ -82,7 +13,7 @@ static void conv_forward(struct cpu_plan *plan, const struct cpu_node *node, siz
       if (node->form == CPU_PATCHES)
         backend_cpu_patches_forward(plan, node, first + i, y);
       else
-        grouped_forward(plan, node, source, backend_cpu_values(plan, source, first + i), y);
+        backend_cpu_groups_forward(plan, node, first + i, y);
 }
 
 /* Data that all images need. */
@@ -91,6 +22,8 @@ static void conv_begin(struct cpu_plan *plan, const struct cpu_node *node, size_
     backend_cpu_pointwise_begin(plan, node, images, backward);
   } else if (node->form == CPU_DEPTHWISE) {
     backend_cpu_depthwise_begin(plan, node, images, backward);
+  } else if (node->form == CPU_GROUPED) {
+    backend_cpu_groups_begin(plan, node, backward);
   } else {
     struct cpu_affine view;
     struct cpu_pad pad = backend_cpu_pad_of(plan, node, &view);
@@ -137,7 +70,7 @@ static void conv_backward(struct cpu_plan *plan, struct cpu_node *node, size_t f
     if (node->form == CPU_PATCHES)
       backend_cpu_patches_backward(plan, node, first + i, g, to);
     else
-      grouped_backward(plan, node, source, backend_cpu_values(plan, source, first + i), g, to);
+      backend_cpu_groups_backward(plan, node, first + i, g, to);
   }
 }
 
@@ -162,4 +95,6 @@ void backend_cpu_conv_backward(struct cpu_plan *plan, struct cpu_node *node, siz
     for (size_t e = 0; e < node->edge_count; e++)
       backend_cpu_norm_gather_gradient(plan, source->through ? &source->edges[0] : &node->edges[e], first, count);
   }
+  if (node->form == CPU_GROUPED)
+    backend_cpu_groups_end(plan, node);
 }

@@ -15,9 +15,9 @@
    bfloat.c, dots.c, tiles.c  products in bfloat16, and the processor's instructions and units for them
    team.c     threads that share a step
    step.c     forward and backward through the plan
-   conv.c     convolutions, and those that have no file of their own
+   conv.c     convolutions, each by its form
    pointwise.c, depthwise.c  convolutions of one pixel, and of one channel
-   patches.c  convolutions as products
+   patches.c, groups.c  convolutions as products, and those in groups of several channels
    reduce.c   factorised reductions
    pool.c     pools, and changes of layout
    norm.c     batch normalisation
@@ -134,7 +134,7 @@ enum cpu_form {
   CPU_POINTWISE, /* as a dense layer with one row per pixel */
   CPU_DEPTHWISE, /* channel by channel */
   CPU_PATCHES,   /* as a product of the patches under the taps */
-  CPU_GROUPED    /* in groups of several channels: plain loops */
+  CPU_GROUPED    /* in groups of several channels: as products for some of them */
 };
 
 enum { CPU_STATISTICS = 8 };
@@ -191,18 +191,19 @@ struct cpu_scratch {
   float *values;                   /* images on their way from or to 16 bits (storage.c) */
   float *across;                   /* outputs of a depthwise convolution that is not stored */
   float *padded, *padded_gradient; /* images with their padding */
+  float *panel;                    /* the channels of some groups, of a padded image */
   float *patches, *patch_gradients;
   float *weights, *weight_gradients; /* contents depend on the form of the convolution */
-  float *transposed;                 /* [units][ld of the inputs]: weights, all or CPU_GEMM_DEPTH units of them */
-  float *row;                        /* [ld] */
-  float *pack;                       /* [CPU_LARGE_PACK], if there are large products */
-  float *bfloat;                     /* [CPU_BFLOAT_PACK], if products are in bfloat16 */
+  float *transposed; /* [units][ld of the inputs]: weights, all or CPU_GEMM_DEPTH units of them; or as groups.c says */
+  float *row;        /* [ld] */
+  float *pack;       /* [CPU_LARGE_PACK], if there are large products */
+  float *bfloat;     /* [CPU_BFLOAT_PACK], if products are in bfloat16 */
   struct cpu_ahead ahead;
 };
 
 /* Number of floats of each. */
 struct cpu_scratch_sizes {
-  size_t view, gradient, values, across, padded, padded_gradient, patches, weights, transposed, row, pack;
+  size_t view, gradient, values, across, padded, padded_gradient, panel, patches, weights, transposed, row, pack;
 };
 
 struct cpu_team;
@@ -409,6 +410,15 @@ void backend_cpu_pointwise_backward(struct cpu_plan *plan, const struct cpu_node
 void backend_cpu_patches_forward(struct cpu_plan *plan, const struct cpu_node *node, size_t image, float *y);
 void backend_cpu_patches_backward(struct cpu_plan *plan, const struct cpu_node *node, size_t image, const float *g,
                                   float *to);
+/* Convolutions in groups of several channels: what all images need; the same of one image; the gradients of the weights
+   of all images. `sizes` has the scratch that they take. */
+void backend_cpu_groups_sizes(const struct cpu_plan *plan, const struct cpu_node *node,
+                              struct cpu_scratch_sizes *sizes);
+void backend_cpu_groups_begin(struct cpu_plan *plan, const struct cpu_node *node, bool backward);
+void backend_cpu_groups_forward(struct cpu_plan *plan, const struct cpu_node *node, size_t image, float *y);
+void backend_cpu_groups_backward(struct cpu_plan *plan, const struct cpu_node *node, size_t image, const float *g,
+                                 float *to);
+void backend_cpu_groups_end(struct cpu_plan *plan, const struct cpu_node *node);
 /* The layout of the gradients of a window's outputs, spread by the stride, and the window that moves over them
    backward. */
 struct cpu_pad backend_cpu_spread_of(const struct cpu_window *window);

@@ -97,6 +97,8 @@ static struct cpu_scratch_sizes scratch_sizes(const struct cpu_plan *plan, const
     s.patches = backend_cpu_patch_rows(node) * w->out_width * ld + 16;
     s.transposed = units * ld;
   }
+  if (node->form == CPU_GROUPED)
+    backend_cpu_groups_sizes(plan, node, &s);
   s.row = backend_cpu_ld(node->width);
   return s;
 }
@@ -113,6 +115,7 @@ static void fix_scratch(struct memory_builder *b) {
   fix(b, s.view, &to->view);
   fix(b, s.across, &to->across);
   fix(b, s.padded, &to->padded);
+  fix(b, s.panel, &to->panel);
   fix(b, s.patches, &to->patches);
   fix(b, s.weights, &to->weights);
   fix(b, s.pack, &to->pack);

@@ -139,6 +139,12 @@ static void make_depthwise(struct maker *maker) {
   pool_globally(maker);
 }
 
+static void make_groups(struct maker *maker) {
+  convolve(maker, 6, 1, 1, 1, 1, TUTTI_PADDING_SAME);
+  convolve(maker, 8, 3, 2, 1, 2, TUTTI_PADDING_SAME);
+  pool_globally(maker);
+}
+
 static void pool(struct maker *maker, enum tutti_op op) {
   convolve(maker, 3, 1, 1, 1, 1, TUTTI_PADDING_SAME);
   then(maker, op, TUTTI_ATTRIBUTES({"kernel_height", 3}, {"kernel_width", 3}, {"stride", 2}));
@@ -212,6 +218,7 @@ static const struct recipe {
     {"conv2d, strided", make_strided, IMAGE, TUTTI_OP_HEAD_SOFTMAX, false, NULL},
     {"conv2d, dilated", make_dilated, IMAGE, TUTTI_OP_HEAD_SOFTMAX, false, NULL},
     {"conv2d, depthwise", make_depthwise, IMAGE, TUTTI_OP_HEAD_SOFTMAX, false, NULL},
+    {"conv2d, in groups", make_groups, IMAGE, TUTTI_OP_HEAD_SOFTMAX, false, NULL},
     {"max-pool", make_max_pool, IMAGE, TUTTI_OP_HEAD_SOFTMAX, false, NULL},
     {"average-pool", make_average_pool, IMAGE, TUTTI_OP_HEAD_SOFTMAX, false, NULL},
     {"separable conv2d, batch-norm", make_separable, IMAGE, TUTTI_OP_HEAD_SOFTMAX, false, NULL},

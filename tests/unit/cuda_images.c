@@ -86,6 +86,21 @@ tutti_network *images_network(int32_t units) {
   return network;
 }
 
+tutti_network *images_groups(void) {
+  tutti_network *network;
+  uint32_t layer;
+  OK(tutti_network_create(context, task.input, &network));
+  layer = add_conv(network, 0, 12, 3, 1, 1);
+  OK(tutti_network_add(context, network, TUTTI_OP_BATCH_NORM, NULL, 1, &layer, NULL, &layer));
+  OK(tutti_network_add(context, network, TUTTI_OP_ACTIVATION, NULL, 1, &layer,
+                       TUTTI_ATTRIBUTES({"activation", TUTTI_ACTIVATION_RELU}), &layer));
+  layer = add_conv(network, layer, 9, 3, 2, 3);
+  layer = add_conv(network, layer, 18, 1, 1, 3);
+  OK(tutti_network_add(context, network, TUTTI_OP_GLOBAL_POOL, NULL, 1, &layer, NULL, &layer));
+  OK(tutti_network_add_head(context, network, layer, &task));
+  return network;
+}
+
 tutti_network *images_flat(void) {
   tutti_network *network;
   uint32_t layer;

@@ -20,6 +20,8 @@ int images_end(void **state);
 /* A convolution of `units` channels with batch norm, a depthwise one before one of one pixel, a pool, a dense layer
    that drops numbers: every kind of sum and draw is there. */
 tutti_network *images_network(int32_t units);
+/* Convolutions in groups of several channels, with batch norm and a ReLU before them. */
+tutti_network *images_groups(void);
 /* A network of a table among those of images. */
 tutti_network *images_flat(void);
 

@@ -128,6 +128,14 @@ static void test_stream_own_convolutions(void **state) {
   tutti_network_destroy(network);
 }
 
+static void test_stream_groups(void **state) {
+  (void)state;
+  configure("epochs=3 batch_size=8 optimiser=sgd learning_rate=0.01");
+  tutti_network *network = images_groups();
+  compare("convolutions in groups", network, 4, 1e-4);
+  tutti_network_destroy(network);
+}
+
 /* --- averages of weights --- */
 
 /* The average is validated, kept, and measured by its own batch norms, and training goes on from the weights
@@ -281,6 +289,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_stream_trajectories, images_begin, images_end),
       cmocka_unit_test_setup_teardown(test_stream_honours, images_begin, images_end),
       cmocka_unit_test_setup_teardown(test_stream_own_convolutions, images_begin, images_end),
+      cmocka_unit_test_setup_teardown(test_stream_groups, images_begin, images_end),
       cmocka_unit_test_setup_teardown(test_stream_average, images_begin, images_end),
       cmocka_unit_test_setup_teardown(test_stream_stopped, images_begin, images_end),
       cmocka_unit_test_setup_teardown(test_stream_diverged, images_begin, images_end),
