@@ -17,8 +17,8 @@ import sys
 import tempfile
 
 COMPARISONS = ["train_mlp_jax.py train-mlp", "nomu_fit_jax.py nomu --epochs 60", "nomu_fit_torch.py nomu --epochs 60",
-               "train_darts_torch.py train-darts", "ask_sklearn.py ask", "forest_sklearn.py forest", "otmann_pot.py otmann",
-               "select_numpy.py select", "load_pandas.py load", "load_pandas.py load --rows 1000000 --rounds 3",
+               "train_darts_torch.py train-darts", "groups_torch.py groups", "ask_sklearn.py ask", "forest_sklearn.py forest",
+               "otmann_pot.py otmann", "select_numpy.py select", "load_pandas.py load", "load_pandas.py load --rows 1000000 --rounds 3",
                "workers.py ../../tutti-uninstalled", "train_pool_torch.py train-pool", "train_pool_jax.py train-pool"]
 HERE = pathlib.Path(__file__).resolve().parent
 

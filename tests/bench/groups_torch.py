@@ -12,6 +12,8 @@ import statistics
 import subprocess
 import time
 
+from record import record
+
 SIZES, IMAGES, SIDE, CHANNELS = (2, 4, 8, 16, 32), 16, 28, 64
 
 
@@ -54,6 +56,14 @@ def torch_side(kernel, size):
         return best_of(forward), best_of(backward)
 
 
+def record_whole(kernel, size, ours, theirs, peak):
+    """Forward and backward together, of the first program."""
+    mine, yours = ([1e6 * sum(row[size]) for row in rows] for rows in (ours, theirs))
+    rate = 6e-9 * SIDE * SIDE * CHANNELS * size * kernel * kernel / (1e-6 * statistics.median(mine))
+    record(f"a convolution of {kernel} x {kernel} in groups of {size} channels, an image of {SIDE} x {SIDE} x {CHANNELS}, forward and backward", "us",
+           statistics.median(mine), statistics.median(yours), "PyTorch", [b / a for a, b in zip(mine, yours)], f"{rate / peak:.2f} of the peak")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("programs", nargs="+")
@@ -79,6 +89,8 @@ def main():
                     line.append(f"{rate:10.1f}     {rate / statistics.median(peaks):.2f}  {statistics.median(ratios):.2f} "
                                 f"({min(ratios):.2f} - {max(ratios):.2f})")
                 print(*line, flush=True)
+            if kernel > 1:
+                record_whole(kernel, size, ours[0], theirs, statistics.median(peaks))
 
 
 if __name__ == "__main__":
