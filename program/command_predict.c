@@ -289,8 +289,8 @@ static enum tutti_status ask(tutti_context *context, const struct predict_option
 
 /* Classes have neither intervals nor quantiles. */
 static enum tutti_status check_asked(tutti_context *context, const struct predict_options *options,
-                                     const struct tutti_forecast *forecast) {
-  if (forecast->kind != TUTTI_TASK_CLASSIFICATION || (!options->level && options->quantiles.count == 0))
+                                     const tutti_view *view) {
+  if (tutti_view_kind(view) != TUTTI_TASK_CLASSIFICATION || (!options->level && options->quantiles.count == 0))
     return TUTTI_OK;
   return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "--%s: the run predicts classes, which have probabilities and no %s",
                     options->level ? "level" : "quantiles", options->level ? "intervals" : "quantiles");
@@ -329,8 +329,8 @@ static int run_predict(tutti_context *context, const struct texts *operands, con
   if (options->ensemble)
     TUTTI_TRY_OUT(context, read_json(context, options->ensemble, &ensemble));
   TUTTI_TRY_OUT(context, tutti_view_open(context, operands->items[0], &view));
+  TUTTI_TRY_OUT(context, check_asked(context, options, view));
   TUTTI_TRY_OUT(context, tutti_view_predict(context, view, ensemble, path_of(operands->items[1]), &forecast));
-  TUTTI_TRY_OUT(context, check_asked(context, options, &forecast));
   TUTTI_TRY_OUT(context, make_columns(context, view, &forecast, &columns));
   code = write_file(context, options, view, &forecast, &columns);
   if (code == EXIT_DONE)

@@ -133,7 +133,7 @@ void tutti_model_close(tutti_model *model) {
 
 /* --- what it is --- */
 
-enum tutti_task_kind tutti_model_kind(const tutti_model *model) { return model->view->experiment->task.kind; }
+enum tutti_task_kind tutti_model_kind(const tutti_model *model) { return tutti_view_kind(model->view); }
 size_t tutti_model_outputs(const tutti_model *model) { return model->view->experiment->task.outputs; }
 const char *tutti_model_output(const tutti_model *model, size_t index) { return tutti_view_output(model->view, index); }
 size_t tutti_model_inputs(const tutti_model *model) { return tutti_dataset_inputs(model->view->experiment->dataset); }

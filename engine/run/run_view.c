@@ -364,6 +364,8 @@ out:
   return status;
 }
 
+enum tutti_task_kind tutti_view_kind(const tutti_view *view) { return view->experiment->task.kind; }
+
 const char *tutti_view_output(const tutti_view *view, size_t index) {
   const struct tutti_experiment *experiment = view->experiment;
   return experiment->task.kind == TUTTI_TASK_CLASSIFICATION ? tutti_dataset_class(experiment->dataset, index)

@@ -194,6 +194,8 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_view_predict(tutti_context *co
                                                                struct tutti_forecast *forecast);
 /* Free what was predicted, and the metrics. */
 TUTTI_API void tutti_forecast_release(struct tutti_forecast *forecast);
+/* What the run's ensemble predicts: numbers or classes. */
+TUTTI_API enum tutti_task_kind tutti_view_kind(const tutti_view *view);
 /* The name of target or class number `index`, for headings; borrowed. */
 TUTTI_API const char *tutti_view_output(const tutti_view *view, size_t index);
 

@@ -136,15 +136,15 @@ done
 tutti predict values-copy new.csv -q .5,.1,0.50
 expect_code 2
 expect_err "--quantiles: '0.50' is given twice"
-# Classes have neither.
-printf "a,b\n.1,.2\n" >new-classes.csv
-tutti predict runs/classes new-classes.csv --level .9
+# Classes have neither, which is said before any row is read.
+tutti predict runs/classes absent.csv --level .9
 expect_code 2
 expect_empty out
 expect_err "--level: the run predicts classes, which have probabilities and no intervals"
-tutti predict runs/classes new-classes.csv -q .5
+tutti predict runs/classes absent.csv -q .5
 expect_code 2
-expect_err "--quantiles: the run predicts classes"
+expect_empty out
+expect_err "--quantiles: the run predicts classes, which have probabilities and no quantiles"
 tutti evaluate values-copy --tables
 expect_code 0
 expect_out "test: reliability" "below" "calibrated: reliability" "coverage-95" "interval-score"
