@@ -116,6 +116,13 @@ def _numbers_of(y):
         raise UsageError(f"expected classes that are numbers, as in the training data: {error}", "usage") from None
 
 
+def _refuse_of_classes(argument, what, asked):
+    if asked:
+        raise UsageError(
+            f"{argument}: the run predicts classes, which have probabilities and no {what}; see predict_proba", "usage"
+        )
+
+
 class Model:
     """The ensemble of the run in `directory`; its files are not needed any more once it is open.
 
@@ -163,11 +170,14 @@ class Model:
     def forecast(self, X, level=None, quantiles=(), uncalibrated=False, tolerant=False):
         """Predict rows, with their uncertainty: a Forecast.
 
-        Of a regression, `level` asks for central intervals of that probability (0.95), and `quantiles` for these. A run's
-        calibrator acts on all of it, unless `uncalibrated`. With `tolerant`, a row that cannot be read is no error: its
+        Of a regression, `level` asks for central intervals of that probability (0.95), and `quantiles` for these. Classes
+        have neither: a UsageError. A run's calibrator acts on all of it, unless `uncalibrated`. With `tolerant`, a row that cannot be read is no error: its
         predictions are NaN, `unread` of the Forecast says so, and a warning says why.
         """
         at = numpy.asarray(quantiles, dtype=float)
+        if self.kind == "classification":
+            _refuse_of_classes("level", "intervals", level is not None)
+            _refuse_of_classes("quantiles", "quantiles", at.size > 0)
         with self._lock, Rows(self._context, X, images=not self.inputs) as rows:
             struct = ForecastStruct(size=ctypes.sizeof(ForecastStruct), level=level or 0, quantile_count=at.size)
             struct.quantiles_at = at.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
@@ -175,7 +185,7 @@ class Model:
             struct.tolerant = tolerant
             self._context.call("tutti_model_predict", self._model, rows.handle, ctypes.byref(struct))
             try:
-                return Forecast(struct, self.outputs, at.tolist() if self.kind == "regression" else ())
+                return Forecast(struct, self.outputs, at.tolist())
             finally:
                 library.tutti_forecast_release(ctypes.byref(struct))
 

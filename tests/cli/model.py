@@ -84,8 +84,9 @@ class Predictions(unittest.TestCase):
 
     def test_named_columns_in_any_order(self):
         columns = dict(reversed(list(table().items())))
-        for run in ("small", "two", "classes", "nomu"):
+        for run in ("small", "two", "nomu"):
             self.same(run, tutti.Model(run).forecast(columns, level=0.95))
+        self.same("classes", tutti.Model("classes").forecast(columns))
 
     def test_metrics_where_the_targets_are_among_the_columns(self):
         for run in ("small", "classes"):
@@ -178,6 +179,15 @@ class Predictions(unittest.TestCase):
         self.assertIsNone(model.forecast(columns).lower)
         with self.assertRaisesRegex(tutti.UsageError, "level of intervals between 0 and 1, found 2"):
             model.forecast(columns, level=2)
+
+    def test_classes_have_neither_intervals_nor_quantiles(self):
+        model = tutti.Model("classes")
+        for asked, wanted in ({"level": 0.9}, "level: .* no intervals"), ({"quantiles": [0.5]}, "quantiles: .* no quantiles"):
+            with self.assertRaisesRegex(tutti.UsageError, wanted) as raised:
+                model.forecast(None, **asked)  # before any row is looked at
+            self.assertIsInstance(raised.exception, ValueError)
+            self.assertIn("predict_proba", str(raised.exception))
+        self.assertIsNone(model.forecast(table(), level=None, quantiles=()).quantiles)
 
     def test_masked_cells_are_missing(self):
         columns = table()
@@ -424,17 +434,17 @@ class Tolerance(unittest.TestCase):
         return columns
 
     def test_rows_that_cannot_be_read_are_left_out(self):
-        for run in ("small", "classes"):
+        for run, asked in ("small", {"level": 0.9, "quantiles": [0.5]}), ("classes", {}):
             model, rows = tutti.Model(run), [2, 5]
             with self.assertRaisesRegex(tutti.UsageError, "row 2, column 'group'"):
                 model.forecast(self.columns())
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
-                forecast = model.forecast(self.columns(), level=0.9, quantiles=[0.5], tolerant=True)
+                forecast = model.forecast(self.columns(), tolerant=True, **asked)
             self.assertTrue(any("2 of 120 rows cannot be read" in str(w.message) for w in caught), caught)
             self.assertEqual(numpy.flatnonzero(forecast.unread).tolist(), rows)
             self.assertEqual(forecast.evaluation[0]["rows"], 118)  # of those that were predicted
-            whole = model.forecast(table(), level=0.9, quantiles=[0.5]).columns()
+            whole = model.forecast(table(), **asked).columns()
             for name, values in forecast.columns().items():
                 others = numpy.delete(numpy.arange(120), rows)
                 self.assertEqual(values[others].tolist(), whole[name][others].tolist(), name)
