@@ -46,6 +46,7 @@ class ForecastStruct(Structure):
         ("quantiles", POINTER(c_double)),  # [rows][outputs][quantile_count], or NULL
         ("tolerant", c_bool),
         ("unread", POINTER(c_uint8)),  # [rows], or NULL
+        ("reasons", POINTER(c_char_p)),  # [rows], each a text or NULL; or NULL
     ]
 
 

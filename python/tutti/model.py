@@ -29,7 +29,8 @@ class Forecast:
     `within` are the parts of the epistemic uncertainty between the members and within them, where members tell theirs;
     otherwise None. `evaluation` has the metrics, if the rows had their targets. Of a regression, `lower` and `upper` are the
     ends of the intervals that were asked for, and `quantiles` [rows, outputs, quantiles]; otherwise None. `unread` [rows] says
-    which rows could not be read, where that was tolerated; otherwise None. Their numbers are NaN, and their labels None.
+    which rows could not be read, where that was tolerated, and `reasons`, a list [rows], why: a text, or None of a row that
+    was read; where all were, both are None. The numbers of unread rows are NaN, and their labels None.
     """
 
     def __init__(self, struct, names, asked=()):
@@ -39,6 +40,7 @@ class Forecast:
         self.names, self.asked = names, list(asked)
         self.lower = self.upper = self.quantiles = None
         self.unread = _copy(struct.unread, shape[:1]).astype(bool) if struct.unread else None
+        self.reasons = [text and text.decode() for text in struct.reasons[: struct.rows]] if struct.reasons else None
         self.evaluation = json.loads(struct.evaluation) if struct.evaluation else None
         self.classification = struct.kind == CLASSIFICATION
         if self.classification:
@@ -171,8 +173,9 @@ class Model:
         """Predict rows, with their uncertainty: a Forecast.
 
         Of a regression, `level` asks for central intervals of that probability (0.95), and `quantiles` for these. Classes
-        have neither: a UsageError. A run's calibrator acts on all of it, unless `uncalibrated`. With `tolerant`, a row that cannot be read is no error: its
-        predictions are NaN, `unread` of the Forecast says so, and a warning says why.
+        have neither: a UsageError. A run's calibrator acts on all of it, unless `uncalibrated`. With `tolerant`, a row that
+        cannot be read is no error: its predictions are NaN, and `unread` and `reasons` of the Forecast say so and why;
+        warnings tell of the first ten.
         """
         at = numpy.asarray(quantiles, dtype=float)
         if self.kind == "classification":

@@ -443,6 +443,9 @@ class Tolerance(unittest.TestCase):
                 forecast = model.forecast(self.columns(), tolerant=True, **asked)
             self.assertTrue(any("2 of 120 rows cannot be read" in str(w.message) for w in caught), caught)
             self.assertEqual(numpy.flatnonzero(forecast.unread).tolist(), rows)
+            self.assertEqual([r for r, reason in enumerate(forecast.reasons) if reason is not None], rows)
+            for row in rows:
+                self.assertRegex(forecast.reasons[row], f"^X: row {row}, column 'group': .*never seen")
             self.assertEqual(forecast.evaluation[0]["rows"], 118)  # of those that were predicted
             whole = model.forecast(table(), **asked).columns()
             for name, values in forecast.columns().items():
@@ -451,9 +454,22 @@ class Tolerance(unittest.TestCase):
                 for value in values[rows]:
                     self.assertTrue(value is None if name == "label" else numpy.isnan(value), name)
 
+    def test_each_row_has_its_reason(self):
+        """Warnings name ten of them."""
+        columns = table()
+        columns["group"] = numpy.array([f"Straße {row}" if row % 2 else group for row, group in enumerate(columns["group"])])
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            reasons = tutti.Model("small").forecast(columns, tolerant=True).reasons
+        self.assertEqual(sum("Straße" in str(w.message) for w in caught), 10)
+        self.assertEqual(reasons[::2], [None] * 60)
+        for row in range(1, 120, 2):
+            self.assertRegex(reasons[row], f"row {row}, column 'group': .*'Straße {row}'")
+
     def test_without_such_rows_nothing_is_unread(self):
         forecast = tutti.Model("small").forecast(table(), tolerant=True)
         self.assertIsNone(forecast.unread)
+        self.assertIsNone(forecast.reasons)
         self.assertIsNotNone(forecast.evaluation)
 
 
