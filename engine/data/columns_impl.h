@@ -16,6 +16,7 @@ struct tutti_data_column {
   char *date_format;  /* texts are dates (see dates_impl.h), and the number is their days; NULL: they are not */
   size_t cycles;      /* of dates: so many of their cycles are features, too, the first of enum tutti_cycle */
   bool marks_missing; /* of numbers: one more feature is 1 where the cell is missing */
+  bool whole;         /* of numbers, with the mean for missing cells: no training row lacked one */
   /* Of numbers, scaled by quantiles: knot[i], increasing, becomes level[i]; straight between them, constant beyond.
      Before the linear scale. 0: none. */
   size_t knots;

@@ -334,7 +334,7 @@ static const char *stand_in(const struct tutti_data_column *column) {
 static bool hides_missing(const struct tutti_encoding *encoding, const struct tutti_data_column *column) {
   if (column->categories)
     return tutti_category_find(column, TUTTI_CATEGORY_MISSING) == SIZE_MAX;
-  return !column->marks_missing && encoding->missing == TUTTI_MISSING_INDICATOR;
+  return column->whole || (!column->marks_missing && encoding->missing == TUTTI_MISSING_INDICATOR);
 }
 
 /* A column that was whole in training has the mean where a cell is missing now, or is of another category or of none:

@@ -52,8 +52,9 @@ static int version_of(const struct tutti_encoding *encoding) {
   return VERSION_LINEAR;
 }
 
+/* `whole`: with what predictions warn by, and no row is encoded by. */
 static void print_columns(struct tutti_text *text, const char *key, size_t count,
-                          const struct tutti_data_column *columns) {
+                          const struct tutti_data_column *columns, bool whole) {
   tutti_text_add(text, ",\n \"%s\": [", key);
   for (size_t i = 0; i < count; i++) {
     tutti_text_add(text, "%s\n  {\"name\": ", i ? "," : "");
@@ -72,17 +73,18 @@ static void print_columns(struct tutti_text *text, const char *key, size_t count
       tutti_text_add(text, ", \"cycles\": %zu", columns[i].cycles);
     }
     print_scaling(text, &columns[i]);
-    tutti_text_add(text, "%s}", columns[i].marks_missing ? ", \"marks_missing\": true" : "");
+    tutti_text_add(text, "%s%s}", columns[i].marks_missing ? ", \"marks_missing\": true" : "",
+                   whole && columns[i].whole ? ", \"whole\": true" : "");
   }
   tutti_text_add(text, "]");
 }
 
 /* Columns and statistics. */
-static void print_rest(struct tutti_text *text, const struct tutti_encoding *encoding) {
+static void print_rest(struct tutti_text *text, const struct tutti_encoding *encoding, bool whole) {
   size_t targets = encoding->task == TUTTI_TASK_CLASSIFICATION ? 0 : encoding->targets;
   if (!encoding->image.height)
-    print_columns(text, "inputs", encoding->inputs, encoding->input);
-  print_columns(text, "targets", encoding->targets, encoding->target);
+    print_columns(text, "inputs", encoding->inputs, encoding->input, whole);
+  print_columns(text, "targets", encoding->targets, encoding->target, whole);
   print_numbers(text, "shift", encoding->features, encoding->shift);
   print_numbers(text, "scale", encoding->features, encoding->scale);
   print_numbers(text, "target_shift", targets, encoding->target_shift);
@@ -131,7 +133,7 @@ enum tutti_status tutti_encoding_print(tutti_context *context, const struct tutt
                    encoding->image.width, encoding->image.channels, encoding->features,
                    encoding->floats ? "true" : "false");
   print_splits(&text, count, splits);
-  print_rest(&text, encoding);
+  print_rest(&text, encoding, true);
   return tutti_text_take(&text, json);
 }
 
@@ -146,7 +148,7 @@ enum tutti_status tutti_encoding_fingerprint_text(tutti_context *context, const 
     tutti_text_add(&text, ",\n \"images\": [%d, %d, %d], \"channels\": %zu, \"format\": \"%s\", \"floats\": %s",
                    encoding->image.height, encoding->image.width, encoding->image.channels, encoding->features, source,
                    encoding->floats ? "true" : "false");
-  print_rest(&text, encoding);
+  print_rest(&text, encoding, false);
   return tutti_text_take(&text, out);
 }
 
@@ -260,6 +262,7 @@ static enum tutti_status take_columns(tutti_context *context, const json_t *root
     TUTTI_TRY(context, take_categories(context, json_object_get(object, "categories"), column));
     TUTTI_TRY(context, take_date(context, object, column));
     column->marks_missing = json_is_true(json_object_get(object, "marks_missing"));
+    column->whole = json_is_true(json_object_get(object, "whole"));
     TUTTI_TRY(context, take_scaling(context, object, column));
     if (column->categories &&
         (column->date_format || column->marks_missing || column->knots || column->clip > 0 || column->bins))

@@ -16,7 +16,7 @@ enum {
 struct statistics {
   double origin, shift; /* the mean is their sum; the origin is exact, and so are differences from it */
   double deviation;     /* 1 if all values are equal, so that the division does no harm */
-  bool constant;
+  bool constant, whole; /* no value is missing */
 };
 
 /* Mean and standard deviation of the values less `origin`. Missing cells count as the mean. */
@@ -34,14 +34,14 @@ static struct statistics measure_from(double origin, const tutti_rows *table, co
     known++;
   }
   if (known == 0 || low == high)
-    return (struct statistics){origin, known ? low : NAN, 1, true};
+    return (struct statistics){origin, known ? low : NAN, 1, true, known == count};
   double mean = sum / (double)known;
   for (size_t i = 0; i < count; i++) {
     double value = tutti_column_number(column, table, rows[i], NULL) - origin;
     double offset = isnan(value) ? 0 : value - mean;
     squares += offset * offset;
   }
-  return (struct statistics){origin, mean, sqrt(squares / (double)count), false};
+  return (struct statistics){origin, mean, sqrt(squares / (double)count), false, known == count};
 }
 
 static bool is_far(const struct statistics *statistics, int bits) {
@@ -154,6 +154,7 @@ static enum tutti_status measure_input(tutti_context *context, const struct tutt
   struct statistics statistics = measure_column(table, column, count, rows);
   TUTTI_TRY(context, check(context, table, column, config->standardise, &statistics));
   column->mean = statistics.origin + statistics.shift;
+  column->whole = statistics.whole && config->missing == TUTTI_MISSING_MEAN;
   if (config->standardise)
     *linear = (struct tutti_linear_scale){column->mean, statistics.deviation};
   return measure_order(context, config, table, count, rows, column, linear);

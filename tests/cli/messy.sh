@@ -460,6 +460,23 @@ tutti predict holed gaps.csv
 expect_code 0
 expect_err "column 'kind' has no value in 1 of 4 rows"
 expect_not_in err "column 'size' has no value"
+# So it is with the mean alone: `a` is whole, `b` lacks a value in a training row, `c` in a test row only.
+awk -v OFS=, 'BEGIN { print "a,b,c,y"; for (i = 0; i < 80; i++) print i % 7, i == 3 ? "" : i % 4, i == 70 ? "" : i % 3, i % 5 }' >numbers.csv
+for role in train:0:49 validation:50:64 test:65:79; do
+  (IFS=: && set -- $role && seq "$2" "$3" >"$1.txt")
+done
+sed 's/^path = .*/path = numbers.csv\ntrain_rows = train.txt\nvalidation_rows = validation.txt\ntest_rows = test.txt/
+  s/^target = .*/target = y/; s/^missing = .*/missing = mean/; /^split/d; /^rare/d' flats.ini >numbers.ini
+tutti run numbers.ini --quiet --out numbers
+expect_code 0
+printf 'a,b,c\n,1,1\n,2,2\n1,,1\n1,1,\n1,1,1\n' >gaps.csv
+for strict in "" --strict; do
+  tutti predict numbers gaps.csv $strict
+  expect_code 0
+  expect_err "gaps.csv: column 'a' has no value in 2 of 5 rows, and each training row had one: the mean stands for it, and" \
+    "gaps.csv: column 'c' has no value in 1 of 5 rows, and each training row had one: the mean stands for it, and"
+  expect_not_in err "column 'b' has no value"
+done
 # A wrong quote costs its line alone, wherever the next quote stands, and so does a zero byte.
 good=$(sed -n 2p good.csv)
 {

@@ -319,6 +319,18 @@ static void descriptions_hold_it_all(void **state) {
   tutti_free(json);
 }
 
+/* A run is resumed by the fingerprint of its data, also by later versions, whose description says more. */
+static void fingerprints_stay(void **state) {
+  (void)state;
+  char *json;
+  put("a.csv", "a,b,y\n1,2,1\n2,,2\n4,5,3\n");
+  loads(PLAIN "missing=mean");
+  assert_int_equal(tutti_dataset_describe(context, dataset, &json), TUTTI_OK);
+  assert_non_null(strstr(json, "\"whole\": true"));
+  tutti_free(json);
+  assert_int_equal(tutti_dataset_fingerprint(dataset), 0xc7ef411996e5ceb1);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {data_test(decimal_commas),
                                      data_test(dates_become_days_and_cycles),
@@ -326,6 +338,7 @@ int main(void) {
                                      data_test(dates_in_other_formats),
                                      data_test(numbers_of_two_conventions),
                                      data_test(missing_cells_are_marked),
+                                     data_test(fingerprints_stay),
                                      data_test(rows_without_a_target_may_go),
                                      data_test(rare_categories_are_one),
                                      data_test(rare_ones_do_not_count_as_categories),
