@@ -29,8 +29,8 @@ def run(comparison, build, record):
     command = [sys.executable, HERE / script, build / "tests/bench" / program, *options]
     print(f"\n=== {comparison}", flush=True)
     before = record.stat().st_size
-    done = subprocess.run(command, env={**os.environ, "BENCH_RECORD": str(record)}, text=True, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, check=False)
+    environment = {"TUTTI_PLUGIN_PATH": str(build / ".libs"), **os.environ, "BENCH_RECORD": str(record)}
+    done = subprocess.run(command, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     print(done.stdout, flush=True)
     if done.returncode == 0 and record.stat().st_size > before:
         return None
