@@ -126,6 +126,15 @@ static bool warn_of_forms(const tutti_rows *table, size_t index, const struct tu
   return true;
 }
 
+/* Is it a minus sign, of whatever kind and length? Without it a number would be another one. */
+static bool is_minus(const char *mark) {
+  static const char *const kinds[] = {"-", "\u2212", "\u2010", "\u2011", "\u2012", "\u2013", "\u2014"};
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    if (strcmp(mark, kinds[i]) == 0)
+      return true;
+  return false;
+}
+
 /* Texts that would be numbers, or missing cells, if the recipe said so. Few that end with the same letter, as 1A to 4A,
    are names. */
 static bool warn_of_marks(const tutti_rows *table, size_t index, const struct tutti_profile_column *column,
@@ -147,9 +156,18 @@ static bool warn_of_marks(const tutti_rows *table, size_t index, const struct tu
   if ((!mixed && column->content != TUTTI_CONTENT_TEXTS) || !tutti_profile_sign(table, index, mark, &comma) ||
       (!mixed && column->levels <= FEW && strpbrk(mark, letters)))
     return false;
-  warn(warnings, column, "%zu of %zu values %s but for '%s'; data.strip = %s reads them as such%s", column->texts,
+  if (is_minus(mark)) {
+    warn(warnings, column,
+         "%zu of %zu values %s but for '%s', the first in row %zu; if it is a minus sign, write it as '-' before the "
+         "digits, as in -1.5",
+         column->texts, column->texts + column->numbers, tutti_plural(column->texts, "is a number", "are numbers"),
+         mark, column->first_text);
+    return true;
+  }
+  warn(warnings, column, "%zu of %zu values %s but for '%s'; data.strip = %s reads them as such%s%s", column->texts,
        column->texts + column->numbers, tutti_plural(column->texts, "is a number", "are numbers"), mark, mark,
-       comma ? " (and data.decimal = comma, if commas separate the cells)" : "");
+       comma ? " (and data.decimal = comma, if commas separate the cells)" : "",
+       column->numbers > 0 ? "; is it the same unit as that of the numbers without it?" : "");
   return true;
 }
 

@@ -35,7 +35,7 @@ void tutti_report_forget(struct report_runs *runs) {
 
 /* --- figures ------------------------------------------------------------------------------------------------------ */
 
-enum { MOST_METRICS = 3, FIGURES = 3 };
+enum { MOST_METRICS = 3, FIGURES = 3, LABEL_ROOM = 40 };
 
 static const struct report_chart searches = {
     .name = "searches",
@@ -62,14 +62,29 @@ static bool has_loss(const struct report_page *page, enum tutti_loss loss) {
 }
 
 /* Lines of the best loss so far, of those runs that minimise this one. */
-static void draw_searches_of(const struct report_page *page, struct report_figure *figure, enum tutti_loss loss) {
+/* The highest best loss of a run that a chart of searches shows: the first one, unless it is far from all others. */
+static double highest_best(const struct report_facts *facts) {
+  const double most = tutti_report_shown_most(facts);
+  for (uint64_t i = 0; i < facts->history->asked && !isfinite(most); i++)
+    if (isfinite(facts->losses[i]))
+      return facts->losses[i];
+  return isfinite(most) ? most : -INFINITY;
+}
+
+/* Returns whether a part of a search is above the frame, which is that of the run that needs the highest. */
+static bool draw_searches_of(const struct report_page *page, struct report_figure *figure, enum tutti_loss loss) {
   const size_t number = figure->table_count;
   struct tutti_table *table = tutti_figure_table(figure, "run", "trial", "best so far", "name", NULL);
   struct tutti_plot *plot = tutti_figure_plot(figure, 900, 360 + 16 * (int)(page->runs / 3));
+  double frame = -INFINITY;
+  bool above = false;
   table->parted = true;
   plot->ticks = TUTTI_TICKS_WHOLE;
   tutti_plot_text(plot, "xlabel", "trial");
   tutti_plot_text(plot, "ylabel", tutti_loss_names()[loss]);
+  for (size_t run = 0; run < page->runs; run++)
+    if (page->facts[run].experiment->loss == loss)
+      frame = fmax(frame, highest_best(&page->facts[run]));
   for (size_t run = 0; run < page->runs; run++) {
     const struct report_facts *facts = &page->facts[run];
     double best = NAN;
@@ -78,6 +93,7 @@ static void draw_searches_of(const struct report_page *page, struct report_figur
       const struct tutti_record *record = &facts->history->records[i];
       if (record->done && record->state == TUTTI_STATE_FINISHED && !(best <= record->loss))
         best = record->loss;
+      above = above || best > frame;
       const double numbers[] = {(double)run, (double)i, best};
       tutti_table_put_all(table, 3, numbers);
       tutti_table_put_text(table, facts->name);
@@ -88,11 +104,14 @@ static void draw_searches_of(const struct report_page *page, struct report_figur
     if (isfinite(best))
       tutti_plot_series(plot, number, columns, with, (enum tutti_ink)(run % 8), facts->name);
   }
+  if (above)
+    tutti_plot_set(plot, "set yrange [*:%.9g]", frame);
+  return above;
 }
 
 /* Losses of different kinds are not comparable: each has its chart. */
 static enum tutti_status draw_searches(const struct report_page *page, struct report_figure *figure) {
-  bool finished[TUTTI_LOSS_COUNT] = {false};
+  bool finished[TUTTI_LOSS_COUNT] = {false}, above = false;
   for (size_t run = 0; run < page->runs; run++) {
     const struct report_facts *facts = &page->facts[run];
     for (uint64_t i = 0; i < facts->history->asked; i++)
@@ -100,10 +119,14 @@ static enum tutti_status draw_searches(const struct report_page *page, struct re
           facts->history->records[i].done && facts->history->records[i].state == TUTTI_STATE_FINISHED;
   }
   for (int loss = 0; loss < TUTTI_LOSS_COUNT; loss++)
-    if (finished[loss])
-      draw_searches_of(page, figure, (enum tutti_loss)loss);
+    if (finished[loss] && draw_searches_of(page, figure, (enum tutti_loss)loss))
+      above = true;
   if (figure->plot_count == 0)
     return tutti_figure_missing(figure, "No trial has finished yet.");
+  if (above)
+    TUTTI_TRY(figure->context,
+              tutti_figure_note(figure,
+                                "Where a search begins far from where it ends, its first steps are above the frame."));
   return figure->plot_count == 1
              ? TUTTI_OK
              : tutti_figure_note(figure, "Runs that minimise another loss have a chart of their own.");
@@ -197,6 +220,20 @@ static enum tutti_status name_variant(tutti_context *context, const json_t *vari
   return tutti_text_take(&out, name);
 }
 
+/* A label beside an axis, which leaves room for the picture. A longer name is cut and has its number, since others may
+   begin as it does; the table has all of it, in the same order. */
+static void shorten(size_t number, const char *name, char label[LABEL_ROOM]) {
+  enum { KEPT = LABEL_ROOM - 10 };
+  size_t kept = KEPT;
+  if (strlen(name) <= KEPT) {
+    (void)strcpy(label, name);
+    return;
+  }
+  while (((unsigned char)name[kept] & 0xC0) == 0x80) /* between two characters, not in one */
+    kept--;
+  (void)snprintf(label, LABEL_ROOM, "%zu. %.*s...", number % 1000, (int)kept, name);
+}
+
 /* On several data sets, whose figures have nothing to do with each other, variants are ranked, and each set has a
    column. */
 static enum tutti_status put_standing(tutti_context *context, const json_t *comparison, const json_t *metric,
@@ -208,13 +245,13 @@ static enum tutti_status put_standing(tutti_context *context, const json_t *comp
   const char *name = json_string_value(json_object_get(metric, "name"));
   struct tutti_table *table =
       tutti_figure_table(figure, "variant", "place", "runs", "mean rank", several ? NULL : name, NULL);
-  struct tutti_plot *plot = tutti_figure_plot(figure, 460, 90 + 24 * (int)(count < 40 ? count : 40));
+  struct tutti_plot *plot = tutti_figure_plot(figure, 560, 90 + 24 * (int)(count < 40 ? count : 40));
   if (several)
     json_array_foreach(sets, set, of_set) tutti_table_column(table, json_string_value(json_object_get(of_set, "name")));
   else
     tutti_table_column(table, "standard error");
   tutti_plot_set(plot, "unset key\nset ytics scale 0 ()\nset yrange [%g:-0.6]", (double)count - 0.4);
-  char label[128];
+  char label[LABEL_ROOM];
   (void)snprintf(label, sizeof label, "%s%s", several ? "mean rank in " : "", name);
   tutti_plot_text(plot, "xlabel", label);
   json_array_foreach(variants, index, variant) {
@@ -222,7 +259,8 @@ static enum tutti_status put_standing(tutti_context *context, const json_t *comp
     char *settings;
     TUTTI_TRY(context, name_variant(context, variant, &settings));
     tutti_table_put_text(table, settings);
-    tutti_plot_tick(plot, 'y', (double)index, settings);
+    shorten(index + 1, settings, label);
+    tutti_plot_tick(plot, 'y', (double)index, label);
     tutti_free(settings);
     double error = tutti_report_number(placing, "error");
     const double numbers[] = {(double)index, tutti_report_number(placing, "count"),

@@ -32,10 +32,28 @@ out:
   return status;
 }
 
-/* Is this item the key "section.key"? */
+static const char hyperparameters[] = "hyperparameters.";
+
+/* Is it a key of [hyperparameters]? */
+static bool is_hyperparameter(const char *key) { return strncmp(key, hyperparameters, strlen(hyperparameters)) == 0; }
+
+/* Is this item the key "section.key"? One of [hyperparameters] that has one value is an item of whom it belongs to: of
+   the backend, which is not named, or of the head or a learner, as "svm.c". */
 static bool is_key(const struct tutti_recipe_item *item, const char *key) {
-  size_t length = (size_t)(strchr(key, '.') - key);
-  return strncmp(item->section, key, length) == 0 && !item->section[length] && strcmp(item->key, key + length + 1) == 0;
+  size_t length = strlen(item->section);
+  if (strncmp(item->section, key, length) == 0 && key[length] == '.' && strcmp(item->key, key + length + 1) == 0)
+    return true;
+  if (!is_hyperparameter(key))
+    return false;
+  key += strlen(hyperparameters);
+  return (strcmp(item->section, "backend") == 0 && strcmp(item->key, key) == 0) || is_key(item, key);
+}
+
+/* Is this item of the same section as the key? */
+static bool is_beside(const struct tutti_recipe_item *item, const char *key) {
+  size_t length = strlen(item->section);
+  return (strncmp(item->section, key, length) == 0 && key[length] == '.') ||
+         (is_hyperparameter(key) && strcmp(item->section, "backend") == 0 && strcmp(item->key, "plugin") != 0);
 }
 
 /* --- does it hold? ----------------------------------------------------------------------------------------------- */
@@ -105,7 +123,7 @@ static enum tutti_status look(void *argument, tutti_context *context, const stru
     return TUTTI_OK;
   TUTTI_TRY(context, tutti_format(context, &key, "%s.%s", item->section, item->key));
   enum tutti_status status = add_found(context, &survey->keys, key);
-  if (status == TUTTI_OK && strncmp(key, survey->key, strlen(item->section) + 1) == 0)
+  if (status == TUTTI_OK && is_beside(item, survey->key))
     status = add_found(context, &survey->section, item->key);
   if (status == TUTTI_OK && is_key(item, survey->key))
     status = add_found(context, &survey->values, item->value);

@@ -105,6 +105,18 @@ expect_json 10 cells 0 settings builder.population
 checks=$((checks + 1))
 ! grep -q '"builder.population"' <(sed -n '/"name": "nes-rs_seed-3"/,/}/p' parts/ablation.json) || complain "a cell has a key that it lacks"
 
+# A hyperparameter that has one value is the backend's, or a learner's; conditions call it as the recipe does.
+tutti ablate small.ini --swap hyperparameters.optimiser=sgd,adam \
+  --swap "hyperparameters.momentum=0.5,0.9 where hyperparameters.optimiser=sgd" --out runs --dry-run
+expect_code 0
+expect_out "All 3 cells are valid" "optimiser=sgd_momentum=0.9_seed-3" "optimiser=adam_seed-3"
+tutti ablate small.ini --set backend.plugin=mixed --set hyperparameters.learner=trees --swap hyperparameters.trees.min_leaf=1,3 \
+  --swap "hyperparameters.trees.trees=5,9 where hyperparameters.trees.min_leaf=3" --out runs --dry-run
+expect_code 0
+expect_out "All 3 cells are valid" "min_leaf=1_seed-3" "min_leaf=3_trees=9_seed-3"
+tutti ablate small.ini --swap "selector.size=1,2 where hyperparameters.epoch=3" --out runs
+expect_usage_error "since no cell has a key hyperparameters.epoch; did you mean 'epochs'?"
+
 # Where it stands: at its end, while it is at work, and stopped.
 tutti status parts
 expect_code 0

@@ -85,6 +85,13 @@ expect_not_in err "data.strip" # versions are no numbers
 awk 'BEGIN { print "price,y"; for (i = 0; i < 30; i++) printf "$%d.%02d,%d\n", 100 + i, i, i % 7 }' >prices.csv
 tutti validate "$TUTTI_TEST_SRCDIR/ini/table.ini" --set data.path=prices.csv --set data.target=y
 expect_in err "'price': 30 of 30 values are numbers but for '\$'; data.strip = \$ reads them as such" "as it is read now, it has another text in every row, and is left out"
+# A minus sign of another kind, or behind the number, is none to be dropped; a unit that some cells lack is asked about.
+{ echo a,b,c,y && for i in 1 2 3 4 5 6; do echo "−$i.5,$i.25-,$((i * 7))K,$i" && echo "$i.5,$i.75,9${i}00,$i"; done; } >minus.csv
+tutti validate plain.ini --set data.path=minus.csv --set data.target=y
+expect_err "'a': 6 of 12 values are numbers but for '−', the first in row 0; if it is a minus sign, write it as '-' before the digits" \
+  "'b': 6 of 12 values are numbers but for '-', the first in row 0; if it is a minus sign" \
+  "'c': 6 of 12 values are numbers but for 'K'; data.strip = K reads them as such; is it the same unit as that of the numbers without it?"
+expect_not_in err "data.strip = −" "data.strip = -"
 { echo a,b,y && for i in 1 2 3 4 5 6 7 8 9 10 11 12; do echo "$i.5,$((i % 3))%,$i"; done; } >percent2.csv
 printf 'a,b,y\n1,3 %%,1\nx,4%%,2\n3,-5 %%,3\nz,6 %%,4\n' >mixed.csv
 tutti validate plain.ini --set data.path=mixed.csv --set data.target=y

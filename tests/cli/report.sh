@@ -146,6 +146,14 @@ expect_code 0
 tutti report data --to data.html
 expect_code 0
 expect_in data.html "The runs differ in their data alone, 2 sets: none can be ahead."
+# A long value leaves room for the picture: its label is cut and has a number, and the table has all of it.
+tutti ablate small.ini --swap "hyperparameters.learning_rate=choice 0.001 0.002 0.003 0.004 0.005,choice 0.001 0.002 0.003 0.004 0.006" --set run.budget=3 --out long --quiet
+expect_code 0
+tutti report long --to long.html
+expect_code 0
+expect_page long.html
+expect_in long.html "1. choice 0.001 0.002 0.003 0.004...<" "2. choice 0.001 0.002 0.003 0.004...<"
+expect_equal "the whole value" "['choice 0.001 0.002 0.003 0.004 0.005', 'choice 0.001 0.002 0.003 0.004 0.006']" "$(column long.html.csv/runs-standings.csv variant | python3 -c 'import sys; print(sys.stdin.read().splitlines())')"
 tutti ablate small.ini --swap data.path=table.csv,large.csv --swap selector.size=1,3 --out sizes --quiet
 expect_code 0
 tutti report sizes --to sizes.html
