@@ -66,6 +66,15 @@ static bool is_fit_for(const struct tutti_combined *combined, size_t index) {
   return isfinite(combined->values[index]) || (noise && isnan(combined->values[index]));
 }
 
+/* The error of a fit. That the rows allow none is an answer, told as the plugin says it; other errors name it. */
+static enum tutti_status blame_fit(tutti_context *context, const tutti_calibrator *calibrator,
+                                   enum tutti_status status) {
+  const bool refuses = status == TUTTI_ERROR_NUMERIC || status == TUTTI_ERROR_USAGE;
+  if (refuses && tutti_error_status(context) == status)
+    return status;
+  return tutti_instance_blame(context, &calibrator->instance, status);
+}
+
 enum tutti_status tutti_calibrator_fit(tutti_context *context, tutti_calibrator *calibrator,
                                        const struct tutti_combined *combined, const struct tutti_targets *targets) {
   const char *name = calibrator->instance.descriptor->name;
@@ -78,7 +87,10 @@ enum tutti_status tutti_calibrator_fit(tutti_context *context, tutti_calibrator 
   for (size_t i = 0; i < combined->rows * width; i++)
     if (!is_fit_for(combined, i))
       return TUTTI_FAIL(context, TUTTI_ERROR_NUMERIC, "the ensemble's prediction for row %zu is not finite", i / width);
-  TUTTI_CALL(context, calibrator, calibrator->ops.fit(calibrator->instance.self, context, combined, targets));
+  enum tutti_status status;
+  TUTTI_ASK(context, calibrator, status = calibrator->ops.fit(calibrator->instance.self, context, combined, targets));
+  if (status != TUTTI_OK)
+    return tutti_error_trace(context, blame_fit(context, calibrator, status), __FILE__, __LINE__, __func__);
   calibrator->fitted = true;
   return TUTTI_OK;
 }

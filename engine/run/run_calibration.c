@@ -154,15 +154,6 @@ static enum tutti_status tell_endless(tutti_context *context, const char *name, 
   return TUTTI_OK;
 }
 
-/* Why it was refused, without "calibrator NAME: " in front, which errors of plugins have: who tells of it names it. */
-static const char *reason_of(const char *refused, const char *name) {
-  static const char kind[] = "calibrator ";
-  const size_t before = sizeof kind - 1, length = strlen(name);
-  const bool named = strncmp(refused, kind, before) == 0 && strncmp(refused + before, name, length) == 0 &&
-                     strncmp(refused + before + length, ": ", 2) == 0;
-  return named ? refused + before + length + 2 : refused;
-}
-
 /* What is said of it in ensemble.json. */
 static enum tutti_status describe(tutti_context *context, const tutti_host *host, const char *name, const char *split,
                                   size_t rows, int64_t folds, const struct outcome *outcome,
@@ -179,9 +170,8 @@ static enum tutti_status describe(tutti_context *context, const tutti_host *host
                                                  verdict->measure, "before", tutti_json_number(verdict->before),
                                                  "after", tutti_json_number(verdict->after)));
   if (*verdict->refused) {
-    const char *reason = reason_of(verdict->refused, name);
-    (void)json_object_set_new(said, "refused", json_string(reason));
-    tutti_log(context, TUTTI_LOG_WARNING, "calibrator %s: the ensemble stays as it is: %s", name, reason);
+    (void)json_object_set_new(said, "refused", json_string(verdict->refused));
+    tutti_log(context, TUTTI_LOG_WARNING, "calibrator %s: the ensemble stays as it is: %s", name, verdict->refused);
     return TUTTI_OK;
   }
   if (strcmp(split, own) != 0) {

@@ -114,7 +114,8 @@ TUTTI_API unsigned tutti_calibrator_gives(const tutti_calibrator *calibrator);
 TUTTI_API size_t tutti_calibrator_least_rows(const tutti_calibrator *calibrator, size_t outputs);
 /* Fit to predictions and targets of the same rows; both are borrowed until return. An earlier fit is lost, even on
    failure. TUTTI_ERROR_NUMERIC: these rows do not determine a fit, or a prediction among them is not finite;
-   TUTTI_ERROR_INTERNAL: no rows, or rows or outputs that differ. */
+   TUTTI_ERROR_USAGE: it needs variances, and there are none. Of these two the message is the reason alone, which does not
+   name the plugin. TUTTI_ERROR_INTERNAL: no rows, or rows or outputs that differ. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_calibrator_fit(tutti_context *context, tutti_calibrator *calibrator,
                                                                  const struct tutti_combined *combined,
                                                                  const struct tutti_targets *targets);

@@ -120,6 +120,9 @@ tutti select points --set calibrator.normalise=yes
 expect_code 0
 expect_err "warning: calibrator conformal: the ensemble stays as it is: the members give no variance"
 expect_not_in out "calibrator conformal:"
+tutti select points --set calibrator.plugin=by-task
+expect_code 0
+expect_err "warning: calibrator by-task: the ensemble stays as it is: the members give no variance"
 page points
 tutti evaluate points --json
 what="intervals of the calibrator alone"

@@ -75,8 +75,7 @@ static void test_temperature_bounds(void **state) {
   for (size_t r = 0; r < 30; r++)
     world.labels[r] = 1;
   assert_int_equal(fit(), TUTTI_ERROR_NUMERIC);
-  assert_string_equal(tutti_error_message(world.context),
-                      "calibrator temperature: all 30 rows to calibrate on are of one class");
+  assert_string_equal(tutti_error_message(world.context), "all 30 rows to calibrate on are of one class");
 }
 
 /* --- vector scaling --- */
