@@ -585,6 +585,10 @@ tests_faults_exports_more_la_SOURCES = %D%/faults/broken.c %D%/faults/no_symbol.
 tests_faults_exports_more_la_LDFLAGS = -module -avoid-version -shared $(link_libtutti) -rpath /nowhere
 tests_faults_broken_la_SOURCES = %D%/faults/broken.c
 tests_faults_broken_la_LDFLAGS = $(AM_LDFLAGS) -rpath /nowhere
+# A backend that leaves inputs out, well or not.
+check_LTLIBRARIES += %D%/faults/leaves_out.la
+tests_faults_leaves_out_la_SOURCES = %D%/faults/leaves_out.c
+tests_faults_leaves_out_la_LDFLAGS = $(AM_LDFLAGS) -rpath /nowhere
 tests_faults_no_symbol_la_SOURCES = %D%/faults/no_symbol.c
 tests_faults_no_symbol_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 fault_tests += %D%/faults/test_broken_plugins

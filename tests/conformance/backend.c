@@ -475,5 +475,6 @@ const struct conform_check conform_backend[] = {
     {"frozen layers stay as they are", check_frozen},
     {"artificial points are drawn in the job's box", check_box},
     {"warm starts take the layers that agree", check_warm},
+    {"inputs that are left out are not seen", check_unread},
     {NULL, NULL},
 };

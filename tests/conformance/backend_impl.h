@@ -52,5 +52,6 @@ void check_many(struct conform *conform);
 void check_queue(struct conform *conform);
 void check_predictor(struct conform *conform);
 void check_slopes(struct conform *conform);
+void check_unread(struct conform *conform);
 
 #endif

@@ -55,6 +55,27 @@ expect_code 0
 expect_out "ok   backend/table: "
 expect_not_in out "FAIL"
 
+# Inputs that the networks of backend cpu leave out where that is asked for, and those of a backend that does so badly.
+conform --set backend/cpu.encodings=no --set backend/cpu.epochs=2 backend/cpu
+expect_code 0
+unread="inputs that are left out are not seen"
+expect_out "ok   backend/cpu: $unread"
+cp "$TUTTI_TEST_BUILDDIR/tests/faults/.libs/leaves_out.so" backend-leaves-out.so
+expect_badly() { # HOW WHY
+  conform --path . --set "backend/leaves-out.how=$1" backend/leaves-out
+  expect_code 1
+  expect_out "FAIL backend/leaves-out: $unread: $2"
+}
+conform --path . backend/leaves-out
+expect_code 0
+expect_out "ok   backend/leaves-out: $unread"
+expect_badly all "activation linear: it leaves out 4 of 4 inputs"
+expect_badly trains "trained on rows that differ in inputs that are left out: weights sum differ"
+expect_badly predicts "activation linear: inputs that are left out change what is predicted"
+expect_badly counts "activation linear: 12 weights are of inputs that are left out, and 11 weights are 0"
+conform --path . backend/trees
+expect_out "skip backend/trees: $unread: it leaves none out"
+
 conform selector acquisition/ei
 expect_code 0
 expect_out "ok   selector/all" "ok   acquisition/ei"

@@ -8,6 +8,7 @@ tutti_conform_SOURCES += %D%/backend_impl.h
 tutti_conform_SOURCES += %D%/backend_many.c
 tutti_conform_SOURCES += %D%/backend_predictor.c
 tutti_conform_SOURCES += %D%/backend_subject.c
+tutti_conform_SOURCES += %D%/backend_unread.c
 tutti_conform_SOURCES += %D%/builder.c
 tutti_conform_SOURCES += %D%/calibrator.c
 tutti_conform_SOURCES += %D%/conform.c
