@@ -65,10 +65,12 @@ static bool has_loss(const struct report_page *page, enum tutti_loss loss) {
 /* The highest best loss of a run that a chart of searches shows: the first one, unless it is far from all others. */
 static double highest_best(const struct report_facts *facts) {
   const double most = tutti_report_shown_most(facts);
-  for (uint64_t i = 0; i < facts->history->asked && !isfinite(most); i++)
+  if (isfinite(most))
+    return most;
+  for (uint64_t i = 0; i < facts->history->asked; i++)
     if (isfinite(facts->losses[i]))
       return facts->losses[i];
-  return isfinite(most) ? most : -INFINITY;
+  return -INFINITY;
 }
 
 /* Returns whether a part of a search is above the frame, which is that of the run that needs the highest. */

@@ -37,11 +37,16 @@ static const char hyperparameters[] = "hyperparameters.";
 /* Is it a key of [hyperparameters]? */
 static bool is_hyperparameter(const char *key) { return strncmp(key, hyperparameters, strlen(hyperparameters)) == 0; }
 
+/* Is this item of the section that the key begins with? */
+static bool is_in_section(const struct tutti_recipe_item *item, const char *key) {
+  size_t length = strlen(item->section);
+  return strncmp(item->section, key, length) == 0 && key[length] == '.';
+}
+
 /* Is this item the key "section.key"? One of [hyperparameters] that has one value is an item of whom it belongs to: of
    the backend, which is not named, or of the head or a learner, as "svm.c". */
 static bool is_key(const struct tutti_recipe_item *item, const char *key) {
-  size_t length = strlen(item->section);
-  if (strncmp(item->section, key, length) == 0 && key[length] == '.' && strcmp(item->key, key + length + 1) == 0)
+  if (is_in_section(item, key) && strcmp(item->key, key + strlen(item->section) + 1) == 0)
     return true;
   if (!is_hyperparameter(key))
     return false;
@@ -49,10 +54,9 @@ static bool is_key(const struct tutti_recipe_item *item, const char *key) {
   return (strcmp(item->section, "backend") == 0 && strcmp(item->key, key) == 0) || is_key(item, key);
 }
 
-/* Is this item of the same section as the key? */
+/* Could this item be meant where the key is written? */
 static bool is_beside(const struct tutti_recipe_item *item, const char *key) {
-  size_t length = strlen(item->section);
-  return (strncmp(item->section, key, length) == 0 && key[length] == '.') ||
+  return is_in_section(item, key) ||
          (is_hyperparameter(key) && strcmp(item->section, "backend") == 0 && strcmp(item->key, "plugin") != 0);
 }
 

@@ -206,6 +206,22 @@ above=$(column wild.html.csv/wild-history.csv loss | awk '$1 > 50' | wc -l)
 checks=$((checks + 1))
 [ "$above" -gt 1 ] || complain "expected wild trials"
 expect_in wild.html "<p class=\"note\">$above of 60 trials are above the frame.</p>"
+# Nor does a search that begins with one flatten those beside it.
+for seed in $(seq 1 200); do
+  rm -rf far
+  tutti run "$TUTTI_TEST_SRCDIR/ini/nes/nasbench201.ini" --set backend.path=wild.csv --set run.seed="$seed" --set run.budget=20 \
+    --set builder.plugin=nes-rs --out far --quiet
+  expect_code 0
+  tutti status far --json
+  cp out far.json
+  [ "$(of_json far.json '[j["all_trials"][0]["loss"] > 50]')" != True ] || break
+done
+beyond="Where a search begins far from where it ends, its first steps are above the frame."
+tutti report wild far --to far.html
+expect_code 0
+expect_page far.html
+expect_in far.html "$beyond"
+expect_not_in both.html "$beyond"
 
 # Where the single model is better than the ensemble, the page says so: an ensemble of everything is as bad as its worst.
 cp -r small everything
