@@ -120,7 +120,7 @@ static const char *check_compare(const struct texts *operands, const void *given
 static const struct command_option compare_options[] = {
     {"by", 'b', OPTION_PARTS, "SECTION.KEY", "Variants differ in this key alone; may be repeated (default: found out).",
      .offset = offsetof(struct compare_options, by)},
-    {"metric", 'm', OPTION_PARTS, "NAME,...", "Show these metrics (default: nll, rmse, error).",
+    {"metric", 'm', OPTION_PARTS, "NAME,...", "Show these metrics (default: nll, rmse, error, and these calibrated).",
      .offset = offsetof(struct compare_options, metrics)},
     {"split", 's', OPTION_TEXT, "NAME", "Compare metrics of this split (default: test).",
      .offset = offsetof(struct compare_options, split)},

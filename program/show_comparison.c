@@ -8,7 +8,7 @@
 #include <string.h>
 #include <tutti/compare.h>
 
-enum { NAME_SIZE = 8, CELL_SIZE = 64, WIDEST_SETTING = 36, MOST_SHOWN = 64 };
+enum { NAME_SIZE = 8, CELL_SIZE = 64, WIDEST_SETTING = 36, MOST_SHOWN = 128 };
 
 /* Metrics that are shown: pointers into the comparison. */
 struct shown {
@@ -60,7 +60,7 @@ static bool choose_metrics(const json_t *comparison, const struct texts *wanted,
     show_this(shown, metric);
   }
   for (size_t i = 0; wanted->count == 0 && i < json_array_size(metrics); i++)
-    if (tutti_metric_shown_in(text_of(json_array_get(metrics, i), "name")) == TUTTI_METRIC_IN_BRIEF)
+    if (json_is_true(json_object_get(json_array_get(metrics, i), "brief")))
       show_this(shown, json_array_get(metrics, i));
   if (shown->count == 0)
     show_this(shown, metric_of(json_object_get(comparison, "metrics"), "best-trial"));

@@ -128,7 +128,7 @@ complete -c tutti -n '__tutti_command report' -s v -l verbose -d 'Say more on st
 complete -c tutti -n __tutti_no_command -a compare -d 'runs against each other, with ranks and tests'
 complete -c tutti -n '__tutti_command compare' -a '(__fish_complete_directories)'
 complete -c tutti -n '__tutti_command compare' -s b -l by -x -d 'Variants differ in this key alone; may be repeated (default: found out)'
-complete -c tutti -n '__tutti_command compare' -s m -l metric -x -d 'Show these metrics (default: nll, rmse, error)'
+complete -c tutti -n '__tutti_command compare' -s m -l metric -x -d 'Show these metrics (default: nll, rmse, error, and these calibrated)'
 complete -c tutti -n '__tutti_command compare' -s s -l split -x -d 'Compare metrics of this split (default: test)'
 complete -c tutti -n '__tutti_command compare' -s c -l csv -r -F -d 'Write every run\'s metrics to FILE'
 complete -c tutti -n '__tutti_command compare' -s t -l over-time -x -d 'Ranks after N, 2 N, ..'

@@ -35,7 +35,7 @@ void tutti_report_forget(struct report_runs *runs) {
 
 /* --- figures ------------------------------------------------------------------------------------------------------ */
 
-enum { MOST_METRICS = 3, FIGURES = 3, LABEL_ROOM = 40 };
+enum { MOST_METRICS = 4, FIGURES = 3, LABEL_ROOM = 40 };
 
 static const struct report_chart searches = {
     .name = "searches",
@@ -155,13 +155,6 @@ static bool is_calibrated(const struct report_page *page, const char *metric) {
     if (isfinite(after) && !(fabs(after - before) <= 1e-6 * fabs(before)))
       return true;
   }
-  return false;
-}
-
-static bool has_calibrator(const struct report_page *page) {
-  for (size_t run = 0; run < page->runs; run++)
-    if (page->facts[run].rows.after.predicted)
-      return true;
   return false;
 }
 
@@ -304,9 +297,7 @@ static enum tutti_status draw_standings(tutti_context *context, const struct rep
     return tutti_figure_missing(figure, "The runs differ in their data alone, %zu sets: none can be ahead.", sets);
   }
   json_array_foreach(json_object_get(comparison, "metrics"), index, metric) {
-    const char *name = json_string_value(json_object_get(metric, "name"));
-    if (status == TUTTI_OK && name && figure->plot_count < MOST_METRICS &&
-        tutti_metric_shown_in(name) == TUTTI_METRIC_IN_BRIEF)
+    if (status == TUTTI_OK && figure->plot_count < MOST_METRICS && json_is_true(json_object_get(metric, "brief")))
       status = put_standing(context, comparison, metric, figure);
   }
   size_t left_out = json_array_size(json_object_get(comparison, "left_out"));
@@ -315,8 +306,6 @@ static enum tutti_status draw_standings(tutti_context *context, const struct rep
                                tutti_plural(left_out, "run is left out: it is", "runs are left out: they are"),
                                tutti_plural(left_out, "has", "have"));
   json_decref(comparison);
-  if (status == TUTTI_OK && has_calibrator(page))
-    status = tutti_figure_note(figure, "These are the ensembles without their calibrators.");
   return status;
 }
 

@@ -200,6 +200,14 @@ out:
   return status;
 }
 
+/* Is it one of the few that people see first? Of a calibrator, only where it changes something. */
+static bool is_brief(const struct compare *compare, const json_t *metric) {
+  const char *name = json_string_value(json_object_get(metric, "name"));
+  const char *of = json_string_value(json_object_get(metric, COMPARE_CALIBRATED_OF));
+  return tutti_metric_shown_in(of ? of : name) == TUTTI_METRIC_IN_BRIEF &&
+         (!of || tutti_compare_is_changed(compare, name, of));
+}
+
 static enum tutti_status metric_json(tutti_context *context, const struct compare *compare, const json_t *metric,
                                      json_t **out) {
   enum tutti_status status = TUTTI_OK;
@@ -209,9 +217,9 @@ static enum tutti_status metric_json(tutti_context *context, const struct compar
   const struct tutti_figures figures = {sizeof figures, compare->block_count, compare->variants, values,
                                         tutti_compare_better(metric)};
   json_t *all = placings_json(&figures);
-  *out = json_pack("{s:s, s:O, s:O, s:o, s:o, s:o}", "name", name, "unit", json_object_get(metric, "unit"), "better",
-                   json_object_get(metric, "better"), "placings", all, "data_sets",
-                   data_set_placings_json(compare, &figures), "duels", duels_json(&figures));
+  *out = json_pack("{s:s, s:O, s:O, s:b, s:o, s:o, s:o}", "name", name, "unit", json_object_get(metric, "unit"),
+                   "better", json_object_get(metric, "better"), "brief", is_brief(compare, metric), "placings", all,
+                   "data_sets", data_set_placings_json(compare, &figures), "duels", duels_json(&figures));
 out:
   tutti_free(values);
   return status;

@@ -17,6 +17,9 @@ struct compare_item {
 
 /* The metric that every run has: its best trial's loss on the validation rows. */
 #define COMPARE_BEST_TRIAL "best-trial"
+/* Before the name of a metric of predictions after the calibrator, and the key of the metric without it. */
+#define COMPARE_CALIBRATED "calibrated-"
+#define COMPARE_CALIBRATED_OF "calibrated_of"
 
 struct compare_run {
   char *directory, *real; /* as it was given; without links */
@@ -25,7 +28,7 @@ struct compare_run {
   struct compare_item *items; /* without circumstances and the seed */
   size_t count, room;
   json_t *summary; /* NULL when there is none */
-  json_t *metrics; /* metrics of the split, followed by the best trial's loss */
+  json_t *metrics; /* metrics of the split, each followed by itself after the calibrator; then the best trial's loss */
   char *rows;      /* checksums of the split's row numbers and targets */
   char *reason;    /* why the run is left out; NULL if it is not */
   char *no_rows;   /* why its predictions cannot be compared row by row; NULL if they can, or if there are none */
@@ -71,6 +74,17 @@ TUTTI_NODISCARD enum tutti_status tutti_compare_find(tutti_context *context, siz
                                                      const char *const *directories, size_t *found, char ***runs);
 /* The value of a key in a run's recipe, or NULL. */
 const char *tutti_compare_value(const struct compare_run *run, const char *key);
+
+/* --- after the calibrator (compare_calibrated.c) ----------------------------------------------------------------- */
+
+/* Put the split's metrics after the calibrator (an array as in summary.json; NULL: none) into run->metrics. */
+TUTTI_NODISCARD enum tutti_status tutti_compare_take_calibrated(tutti_context *context, struct compare_run *run,
+                                                                const json_t *calibrated);
+/* Where some runs have such metrics, give them to the others, too: with the values that they have without a
+   calibrator. */
+TUTTI_NODISCARD enum tutti_status tutti_compare_fill_calibrated(tutti_context *context, struct compare *compare);
+/* Does a calibrator change the metric `of` of some run? `name` is the metric after it. */
+bool tutti_compare_is_changed(const struct compare *compare, const char *name, const char *of);
 
 /* --- grouping (compare_groups.c) --------------------------------------------------------------------------------- */
 

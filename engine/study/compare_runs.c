@@ -94,7 +94,7 @@ out:
 
 /* --- results ----------------------------------------------------------------------------------------------------- */
 
-/* Take the metrics of the compared split; false for any other split. */
+/* Take the metrics of the compared split; false if they are not in order. */
 static bool take_metrics(struct compare_run *run, const json_t *metrics) {
   size_t index;
   json_t *metric;
@@ -120,9 +120,12 @@ static enum tutti_status read_metrics(tutti_context *context, const char *wanted
       return tutti_format(context, &run->reason, "%s: expected splits with names",
                           tutti_run_file_name(TUTTI_RUN_FILE_SUMMARY));
     json_array_append(run->splits, name);
-    if (strcmp(json_string_value(name), wanted) == 0 && !take_metrics(run, json_object_get(split, "metrics")))
+    if (strcmp(json_string_value(name), wanted) != 0)
+      continue;
+    if (!take_metrics(run, json_object_get(split, "metrics")))
       return tutti_format(context, &run->reason, "%s: expected metrics with a name, unit and better",
                           tutti_run_file_name(TUTTI_RUN_FILE_SUMMARY));
+    TUTTI_TRY(context, tutti_compare_take_calibrated(context, run, json_object_get(split, "calibrated")));
   }
   if (json_array_size(run->splits) > 0 && json_array_size(run->metrics) == 0)
     return tutti_format(context, &run->reason, "it has no rows of split '%s'", wanted);
@@ -321,5 +324,6 @@ enum tutti_status tutti_compare_read(tutti_context *context, struct compare *com
     TUTTI_TRY(context, add_directory(context, compare, directories[i]));
   for (size_t i = 0; i < compare->count; i++)
     TUTTI_TRY(context, read_run(context, compare->split, &compare->runs[i]));
-  return sort_out(context, compare);
+  TUTTI_TRY(context, sort_out(context, compare));
+  return tutti_compare_fill_calibrated(context, compare);
 }

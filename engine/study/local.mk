@@ -7,6 +7,7 @@ libtutti_engine_la_SOURCES += %D%/ablation_process.c
 libtutti_engine_la_SOURCES += %D%/ablation_status.c
 libtutti_engine_la_SOURCES += %D%/ablation_swap.c
 libtutti_engine_la_SOURCES += %D%/compare.c
+libtutti_engine_la_SOURCES += %D%/compare_calibrated.c
 libtutti_engine_la_SOURCES += %D%/compare_groups.c
 libtutti_engine_la_SOURCES += %D%/compare_impl.h
 libtutti_engine_la_SOURCES += %D%/compare_last.c

@@ -67,6 +67,46 @@ rank 2 $(value_of json metrics 0 placings 1 rank)
 frequency 0 $(value_of json metrics 0 duels 0 frequency)
 END
 
+# Metrics after a calibrator stand behind those before; a run without one predicts as it is, so that both are the same. What
+# a calibrator does not change is not shown.
+for seed in 1 2; do
+  run "scaled/$seed" --set run.seed=$seed --set calibrator.plugin=variance-scaling --set calibrator.least_rows=5 \
+    --set evaluation.folds=0
+  mkdir -p plain && cp -r "runs/forward-$seed" plain/
+done
+tutti compare runs/scaled plain
+expect_code 0
+expect_out "calibrated-nll (lower is better)"
+expect_not_in out "calibrated-rmse"
+tutti compare runs/scaled plain --json
+expect_code 0
+cp out json
+calibrated_nll() { # RUN: what its summary has after the calibrator, or if it has none, before
+  local i found
+  for i in 0 1; do
+    [ "$(value_of "$1/summary.json" evaluation "$i" split)" = test ] || continue
+    found=$(value_of "$1/summary.json" evaluation "$i" calibrated 0 value 2>/dev/null) &&
+      [ "$(value_of "$1/summary.json" evaluation "$i" calibrated 0 name)" = nll ] ||
+      found=$(value_of "$1/summary.json" evaluation "$i" metrics 0 value)
+    echo "$found"
+  done
+}
+for i in 0 1 2 3; do
+  checks=$((checks + 1))
+  [ "$(value_of json runs $i metrics calibrated-nll)" = "$(calibrated_nll "$(value_of json runs $i run)")" ] ||
+    complain "run $i: expected its likelihood after the calibrator"
+  [ "$(value_of json runs $i metrics rmse)" = "$(value_of json runs $i metrics calibrated-rmse)" ] ||
+    complain "run $i: expected the same means"
+done
+tutti compare runs/scaled plain --metric calibrated-nll,calibrated-width
+expect_code 0
+expect_out "calibrated-width"
+expect_not_in out "nll-moments"
+tutti compare runs --metric calibrated-nll
+expect_code 2
+expect_err "there is no metric 'calibrated-nll'"
+rm -rf runs/scaled
+
 # A run whose predictions are gone is left out of what is compared row by row, and nothing else.
 mv runs/top-1/trials kept
 tutti compare runs

@@ -81,14 +81,14 @@ tutti report one many --to both.html
 expect_code 0
 expect_page both.html
 expect_not_in both.html.csv/runs-results.csv calibrated
-expect_not_in both.html "without their calibrators"
+expect_not_in both.html "calibrated-nll"
 tutti select many --keep --set calibrator.plugin=temperature --set calibrator.least_rows=10 --set evaluation.folds=0
 expect_code 0
 tutti report one many --to both.html
 expect_code 0
 expect_page both.html
 expect_in both.html.csv/runs-results.csv "nll, calibrated"
-expect_in both.html "These are the ensembles without their calibrators."
+expect_in both.html "calibrated-nll"
 expect_in both.html "this would have been its error"
 
 # Runs of several losses: no run is missing among the searches, whose loss says each chart, and no column mixes losses. What a
