@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <tutti/metrics.h>
 
 #include "cells_impl.h"
@@ -69,6 +70,32 @@ static enum tutti_content content_of(const struct tutti_data_config *config,
 
 /* --- numbers --- */
 
+/* Is it 99, 999, -9999 or so on? */
+static bool is_nines(double number) {
+  double nines = 99;
+  while (nines < fabs(number))
+    nines = 10 * nines + 9;
+  return fabs(number) == nines;
+}
+
+/* The lowest or highest of sorted numbers, if it is all nines, stands in several rows, and is farther from the others
+   than they are from each other: it may say that the value is missing. */
+static void find_placeholder(size_t count, const double *numbers, struct tutti_profile_column *profile) {
+  for (int end = 0; end < 2 && profile->placeholders == 0; end++) {
+    double number = numbers[end ? count - 1 : 0];
+    size_t same = 0;
+    while (same < count && numbers[end ? count - 1 - same : same] == number)
+      same++;
+    if (same < 2 || same == count || !is_nines(number))
+      continue;
+    double low = numbers[end ? 0 : same], high = numbers[end ? count - 1 - same : count - 1];
+    if (fmin(fabs(number - low), fabs(number - high)) <= high - low)
+      continue;
+    profile->placeholder = number;
+    profile->placeholders = same;
+  }
+}
+
 static void measure(size_t count, double *numbers, struct tutti_profile_column *profile) {
   double sum = 0, squares = 0;
   size_t same = 0;
@@ -89,11 +116,28 @@ static void measure(size_t count, double *numbers, struct tutti_profile_column *
   for (size_t i = 0; i < count; i++)
     squares += (numbers[i] - profile->mean) * (numbers[i] - profile->mean);
   profile->deviation = sqrt(squares / (double)count);
+  find_placeholder(count, numbers, profile);
   profile->low = numbers[0];
   profile->high = numbers[count - 1];
 }
 
 /* --- texts --- */
+
+static int compare_letters(const void *left, const void *right) {
+  const struct tutti_level *one = left, *other = right;
+  int order = strcasecmp(one->text, other->text);
+  return order ? order : strcmp(one->text, other->text);
+}
+
+/* Two texts that differ in capitals alone. Sorts the levels anew. */
+static void find_spellings(size_t count, struct tutti_level *levels, struct tutti_profile_column *profile) {
+  qsort(levels, count, sizeof *levels, compare_letters);
+  for (size_t l = 1; l < count && !profile->spellings[0]; l++)
+    if (strcasecmp(levels[l - 1].text, levels[l].text) == 0) {
+      profile->spellings[0] = levels[l - 1].text;
+      profile->spellings[1] = levels[l].text;
+    }
+}
 
 static enum tutti_status count_texts(tutti_context *context, const struct tutti_data_config *config, size_t count,
                                      const char **texts, struct tutti_profile_column *profile) {
@@ -108,6 +152,7 @@ static enum tutti_status count_texts(tutti_context *context, const struct tutti_
     if (l < TUTTI_PROFILE_SHOWN)
       profile->most[l] = levels[l];
   }
+  find_spellings(profile->levels, levels, profile);
   tutti_free(levels);
   return TUTTI_OK;
 }

@@ -7,9 +7,10 @@
 #include "profile_impl.h"
 
 /* Of two that read the same texts, the one with four digits of the year would take 24 for the year 24. */
-static const char *const usual[] = {"%d.%m.%y",       "%d/%m/%y",       "%m/%d/%y", "%d.%m.%y %H:%M", "%d/%m/%y %H:%M",
-                                    "%m/%d/%y %H:%M", "%d.%m.%Y",       "%d/%m/%Y", "%m/%d/%Y",       "%d.%m.%Y %H:%M",
-                                    "%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M", "%d-%m-%Y", "%Y/%m/%d",       "%Y.%m.%d"};
+static const char *const usual[] = {
+    "%d.%m.%y", "%d/%m/%y", "%m/%d/%y",       "%d.%m.%y %H:%M", "%d/%m/%y %H:%M", "%m/%d/%y %H:%M", "%d.%m.%Y",
+    "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y %H:%M", "%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M", "%d-%m-%Y",       "%Y/%m/%d",
+    "%Y.%m.%d", "%d-%b-%y", "%d %b %Y",       "%d-%b-%Y",       "%b %d, %Y",      "%H:%M",          "%H:%M:%S"};
 enum { USUAL = sizeof usual / sizeof *usual, FORMATS = USUAL + 2 };
 
 /* --- one form for all --- */
@@ -49,7 +50,7 @@ static uint32_t formats_of(const char *const *formats, const char *text) {
   uint32_t mask = 0;
   double days;
   bool time;
-  if (*text < '0' || *text > '9') /* no usual form begins otherwise */
+  if (!strchr("0123456789JFMASONDjfmasond", *text)) /* digits or months: no usual form begins otherwise */
     return 0;
   for (size_t f = 0; f < FORMATS; f++)
     if (tutti_date_read(formats[f], text, &days, &time))

@@ -47,6 +47,9 @@ struct tutti_profile_column {
   struct tutti_date_forms forms;                   /* of texts of a column that the recipe could take for dates */
   double low, high, mean, deviation;               /* of numbers, or of the days of dates; NaN without */
   bool whole;                                      /* all numbers are whole */
+  size_t placeholders;                             /* of numbers: so many are ... */
+  double placeholder;                              /* ... -999 or the like, far from all others */
+  const char *spellings[2];                        /* of texts: two that differ in capitals alone, or NULL */
   size_t levels;                                   /* different values: of texts, or of numbers */
   size_t rarest;                                   /* rows of the value that is rarest */
   size_t kept, kept_rows;                          /* of texts: the levels that stay categories, and their rows */
@@ -59,6 +62,10 @@ struct tutti_profile_column {
    names and no signs. Written to a text of so many bytes; false: there is none (profile_marks.c). */
 enum { TUTTI_MARK_ROOM = 32 };
 bool tutti_profile_sign(const tutti_rows *table, size_t column, char sign[TUTTI_MARK_ROOM], bool *comma);
+/* Is it a minus sign, of whatever kind and length? Without it a number would be another one. */
+bool tutti_profile_is_minus(const char *mark);
+/* Few different texts that have the same letters, as 1A to 4A, are names, whatever their numbers. */
+bool tutti_profile_is_name(const tutti_rows *table, size_t column, const char *sign);
 bool tutti_profile_mark(const tutti_rows *table, size_t column, char mark[TUTTI_MARK_ROOM]);
 /* The ways to write a date, in words of strptime, in which each text of a column is one, as "%d/%m/%Y or %m/%d/%Y";
    false: there is none among the usual ones (profile_dates.c). */

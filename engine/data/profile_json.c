@@ -126,21 +126,9 @@ static bool warn_of_forms(const tutti_rows *table, size_t index, const struct tu
   return true;
 }
 
-/* Is it a minus sign, of whatever kind and length? Without it a number would be another one. */
-static bool is_minus(const char *mark) {
-  static const char *const kinds[] = {"-", "\u2212", "\u2010", "\u2011", "\u2012", "\u2013", "\u2014"};
-  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-    if (strcmp(mark, kinds[i]) == 0)
-      return true;
-  return false;
-}
-
-/* Texts that would be numbers, or missing cells, if the recipe said so. Few that end with the same letter, as 1A to 4A,
-   are names. */
+/* Texts that would be numbers, or missing cells, if the recipe said so. */
 static bool warn_of_marks(const tutti_rows *table, size_t index, const struct tutti_profile_column *column,
                           json_t *warnings) {
-  enum { FEW = 20 };
-  static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
   char mark[TUTTI_MARK_ROOM];
   bool mixed = column->content == TUTTI_CONTENT_MIXED, comma;
   if (mixed && column->texts > 1 && tutti_profile_mark(table, index, mark)) {
@@ -154,9 +142,9 @@ static bool warn_of_marks(const tutti_rows *table, size_t index, const struct tu
     return true;
   }
   if ((!mixed && column->content != TUTTI_CONTENT_TEXTS) || !tutti_profile_sign(table, index, mark, &comma) ||
-      (!mixed && column->levels <= FEW && strpbrk(mark, letters)))
+      (!mixed && tutti_profile_is_name(table, index, mark)))
     return false;
-  if (is_minus(mark)) {
+  if (tutti_profile_is_minus(mark)) {
     warn(warnings, column,
          "%zu of %zu values %s but for '%s', the first in row %zu; if it is a minus sign, write it as '-' before the "
          "digits, as in -1.5",
@@ -175,6 +163,18 @@ static bool warn_of_hidden(const tutti_rows *table, size_t index, const struct t
                            json_t *warnings) {
   return warn_of_writing(table, index, column, warnings) || warn_of_forms(table, index, column, warnings) ||
          warn_of_marks(table, index, column, warnings);
+}
+
+static void warn_of_values(const struct tutti_profile_column *column, json_t *warnings) {
+  if (column->content == TUTTI_CONTENT_NUMBERS && column->placeholders > 0)
+    warn(warnings, column,
+         "%zu of %zu values are %g, far from all others; if that says that the value is missing, set "
+         "data.missing_marks = %g",
+         column->placeholders, column->numbers, column->placeholder, column->placeholder);
+  if (has_no_mean(column) && column->spellings[0])
+    warn(warnings, column,
+         "'%.40s' and '%.40s' differ in capitals alone, and are two %s: write them alike if they are one",
+         column->spellings[0], column->spellings[1], column->role == ROLE_TARGET ? "classes" : "categories");
 }
 
 static void warn_of_content(const tutti_rows *table, size_t index, const struct tutti_profile_column *column,
@@ -271,6 +271,7 @@ static void warn_of(const struct tutti_data_config *config, const tutti_rows *ta
     return;
   warn_of_missing(config, column, warnings);
   warn_of_content(table, index, column, warnings);
+  warn_of_values(column, warnings);
   if (column->role == ROLE_TARGET)
     warn_of_target(config, column, warnings);
   else

@@ -63,8 +63,9 @@ static bool sign_of(const char *text, struct found *found) {
     return false;
   while (!strchr(digits, text[end - 1]))
     end--;
-  found->comma = is_comma_number(text + before, end - before);
-  if (!found->comma && !is_number(text + before, end - before))
+  bool plain = is_number(text + before, end - before); /* 1,000 may be either */
+  found->comma = !plain && is_comma_number(text + before, end - before);
+  if (!plain && !found->comma)
     return false;
   found->name = before > 0 && is_letter(*text) && strspn(text + before, digits) == end - before;
   const char *behind = text + end + strspn(text + end, " ");
@@ -93,6 +94,36 @@ bool tutti_profile_sign(const tutti_rows *table, size_t column, char sign[TUTTI_
     any = true;
   }
   return any && !names;
+}
+
+bool tutti_profile_is_minus(const char *mark) {
+  static const char *const kinds[] = {"-", "\u2212", "\u2010", "\u2011", "\u2012", "\u2013", "\u2014"};
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    if (strcmp(mark, kinds[i]) == 0)
+      return true;
+  return false;
+}
+
+bool tutti_profile_is_name(const tutti_rows *table, size_t column, const char *sign) {
+  enum { FEW = 20 };
+  const char *seen[FEW];
+  size_t count = 0;
+  const char *letter = sign;
+  while (*letter && !is_letter(*letter))
+    letter++;
+  for (size_t r = 0; *letter && r < tutti_rows_count(table); r++) {
+    size_t i = 0;
+    if (tutti_rows_cell(table, r, column) != TUTTI_CELL_TEXT)
+      continue;
+    const char *text = tutti_rows_text(table, r, column);
+    while (i < count && strcmp(seen[i], text) != 0)
+      i++;
+    if (i == FEW)
+      return false;
+    seen[i] = text;
+    count += i == count;
+  }
+  return *letter;
 }
 
 bool tutti_profile_mark(const tutti_rows *table, size_t column, char mark[TUTTI_MARK_ROOM]) {

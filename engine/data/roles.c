@@ -8,6 +8,7 @@
 #include "encoding_impl.h"
 #include "partition_impl.h"
 #include "levels_impl.h"
+#include "profile_impl.h"
 #include "roles_impl.h"
 
 /* --- lists of columns --- */
@@ -379,10 +380,34 @@ static enum tutti_status check_varies(tutti_context *context, const tutti_rows *
       tutti_rows_origin(table), tutti_rows_names(table)[position], first, rows);
 }
 
+/* Prices as $1,200 are texts, and texts are classes; but nobody wants a class for each price. */
+static enum tutti_status check_no_numbers(tutti_context *context, const tutti_rows *table, size_t position) {
+  const char *origin = tutti_rows_origin(table), *name = tutti_rows_names(table)[position];
+  char sign[TUTTI_MARK_ROOM];
+  bool comma;
+  if (tutti_profile_decimal_commas(table, position))
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "%s: the values of the target '%s' are numbers with decimal commas; data.decimal = comma reads "
+                      "them as such; if they are classes, set data.task = classification",
+                      origin, name);
+  if (!tutti_profile_sign(table, position, sign, &comma) || tutti_profile_is_name(table, position, sign))
+    return TUTTI_OK;
+  if (tutti_profile_is_minus(sign))
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "%s: the values of the target '%s' are numbers but for '%s'; if it is a minus sign, write it as "
+                      "'-' before the digits; if they are classes, set data.task = classification",
+                      origin, name, sign);
+  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                    "%s: the values of the target '%s' are numbers but for '%s'; data.strip = %s reads them as such%s; "
+                    "if they are classes, set data.task = classification",
+                    origin, name, sign, sign, comma ? " (and data.decimal = comma, if commas separate the cells)" : "");
+}
+
 static enum tutti_status take_target(tutti_context *context, const struct tutti_data_config *config,
                                      const tutti_rows *table, const uint8_t *split, size_t position,
                                      struct tutti_encoding *encoding, struct tutti_data_column *column) {
   struct census census = count_cells(table, split, position);
+  enum tutti_task_kind said;
   bool classes = is_classification(config, table, &census);
   TUTTI_TRY(context, start_column(context, table, position, column));
   if (!classes && census.texts > 0)
@@ -396,6 +421,8 @@ static enum tutti_status take_target(tutti_context *context, const struct tutti_
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "data.target: classification takes one column, found %zu",
                       encoding->targets);
   TUTTI_TRY(context, check_utf8(context, table, position));
+  if (config->task == TUTTI_TASK_AUTO && !tutti_rows_task(table, &said))
+    TUTTI_TRY(context, check_no_numbers(context, table, position));
   TUTTI_TRY(context, check_none_missing(context, table, split, false, column));
   TUTTI_TRY(context, collect_categories(context, table, split, column));
   if (column->categories < 2)
