@@ -240,10 +240,13 @@ out:
 
 /* Rings around the front come last, where nothing covers them. */
 static void plot_priced(const struct report_facts *facts, const char *label, struct tutti_plot *plot) {
+  char loss[64];
   if (isfinite(tutti_report_shown_most(facts)))
     tutti_plot_set(plot, "set yrange [*:%.9g]", tutti_report_shown_most(facts));
   tutti_plot_text(plot, "xlabel", label);
-  tutti_plot_text(plot, "ylabel", tutti_loss_names()[facts->experiment->loss]);
+  (void)snprintf(loss, sizeof loss, "%s%s", tutti_loss_names()[facts->experiment->loss],
+                 facts->members > 0 ? ", validation" : "");
+  tutti_plot_text(plot, "ylabel", loss);
   tutti_plot_series(plot, 0, "($5<2?$2:NaN):3", "points pt 6 ps 0.4", TUTTI_INK_QUIET, "a trial");
   if (facts->members > 0) {
     tutti_plot_series(plot, 0, "($5==1?$2:NaN):3", "points pt 7 ps 0.6", 1, "a member");

@@ -203,14 +203,17 @@ static enum tutti_status draw_results(const struct report_page *page, struct rep
   return TUTTI_OK;
 }
 
-/* "forward, 5": the values in which a variant differs. */
-static enum tutti_status name_variant(tutti_context *context, const json_t *variant, char **name) {
+/* "forward, 5": the values of the keys in which variants differ; - for a key that this one does not have. */
+static enum tutti_status name_variant(tutti_context *context, const json_t *keys, const json_t *variant, char **name) {
   struct tutti_text out = tutti_text_begin(context);
-  const char *key;
-  const json_t *value;
-  json_object_foreach((json_t *)(uintptr_t)json_object_get(variant, "settings"), key, value)
-      tutti_text_add(&out, "%s%s", out.length ? ", " : "", json_is_string(value) ? json_string_value(value) : "-");
-  if (!out.length)
+  size_t index;
+  json_t *key;
+  json_array_foreach(keys, index, key) {
+    const char *value =
+        json_string_value(json_object_get(json_object_get(variant, "settings"), json_string_value(key)));
+    tutti_text_add(&out, "%s%s", index ? ", " : "", value ? value : "-");
+  }
+  if (json_array_size(keys) == 0)
     tutti_text_add(&out, "all runs");
   return tutti_text_take(&out, name);
 }
@@ -252,7 +255,7 @@ static enum tutti_status put_standing(tutti_context *context, const json_t *comp
   json_array_foreach(variants, index, variant) {
     const json_t *placing = json_array_get(json_object_get(metric, "placings"), index);
     char *settings;
-    TUTTI_TRY(context, name_variant(context, variant, &settings));
+    TUTTI_TRY(context, name_variant(context, json_object_get(comparison, "keys"), variant, &settings));
     tutti_table_put_text(table, settings);
     shorten(index + 1, settings, label);
     tutti_plot_tick(plot, 'y', (double)index, label);

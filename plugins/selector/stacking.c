@@ -54,6 +54,9 @@ static double weight_stacking(const struct stacking_fit *fit, size_t model) {
   return 0;
 }
 
+/* Where some row has next to no density under the members so far, the slope is beyond telling. */
+static const double STEEP = 1e6;
+
 /* How the fit came about: one step for each model let in or dropped. */
 static enum tutti_status trace_stacking(tutti_context *context, const struct stacking_fit *fit, size_t size,
                                         tutti_ensemble *ensemble) {
@@ -71,7 +74,8 @@ static enum tutti_status trace_stacking(tutti_context *context, const struct sta
     else if (i == 0)
       (void)snprintf(note, sizeof note, "the best alone; final weight %.3g%s", weight_stacking(fit, event->model), end);
     else
-      (void)snprintf(note, sizeof note, "let in: slope -%.2g; final weight %.3g%s", event->amount,
+      (void)snprintf(note, sizeof note, "let in: slope %s-%.2g; final weight %.3g%s",
+                     event->amount > STEEP ? "below " : "", fmin(event->amount, STEEP),
                      weight_stacking(fit, event->model), end);
     TUTTI_TRY(context,
               tutti_ensemble_trace(context, ensemble, fit->mixture.pool->trials[event->model], event->loss, note));
