@@ -202,6 +202,7 @@ libcsvtable_la_LIBADD = libreading.la $(CSV_LIBS) $(ZLIB_LIBS)
 libcsvtable_la_SOURCES = %D%/shared/reading/csv_file.c %D%/shared/reading/csv_file.h \
   %D%/shared/reading/csv_plain.c %D%/shared/reading/csv_plain.h \
   %D%/shared/reading/foreign.c %D%/shared/reading/foreign.h \
+  %D%/shared/reading/conventions.c %D%/shared/reading/conventions.h \
   %D%/shared/reading/csv_table.c %D%/shared/reading/csv_table.h \
   %D%/shared/reading/marks.c %D%/shared/reading/marks.h %D%/shared/reading/words.c %D%/shared/reading/words.h %D%/shared/reading/numeral.c %D%/shared/reading/numeral.h
 plugin_LTLIBRARIES += source-cifar.la

@@ -102,7 +102,7 @@ size_t tutti_rows_find(const tutti_rows *rows, const char *name) {
 /* What a column takes beside its cells and its name: the index, and what small arrays are rounded up to. */
 enum { COLUMN_BYTES = 640 };
 
-/* Let the last column be found, unless an earlier one has its name. */
+/* Let the last column be found. */
 static enum tutti_status index_name(tutti_context *context, tutti_rows *rows) {
   struct named_column *named;
   TUTTI_TRY(context, hold(context, rows, 1, COLUMN_BYTES + strlen(rows->names[rows->columns - 1])));
@@ -127,11 +127,14 @@ enum tutti_status tutti_rows_add_column(tutti_context *context, tutti_rows *rows
   char *copy;
   if (rows->shape.height)
     return TUTTI_FAIL(context, TUTTI_ERROR_PLUGIN, "rows that are images have no columns");
-  if (name)
-    TUTTI_TRY(context, check_name(context, rows, name));
   TUTTI_TRY(context, tutti_rows_grow(context, rows, count, 1, sizeof *rows->names, &room, &rows->names));
   TUTTI_TRY(context, tutti_rows_grow(context, rows, count, 1, sizeof *rows->cells, &rows->column_room, &rows->cells));
   TUTTI_TRY(context, name ? tutti_strdup(context, name, &copy) : tutti_format(context, &copy, "x%zu", count));
+  enum tutti_status status = check_name(context, rows, copy);
+  if (status != TUTTI_OK) {
+    tutti_free(copy);
+    return status;
+  }
   rows->names[rows->columns++] = copy;
   rows->named = rows->named || name;
   return index_name(context, rows);

@@ -11,12 +11,12 @@ enum { FEW_ROWS = 20 };
 
 /* What is in a column. */
 struct seen {
-  size_t numbers, texts;
-  bool one_number, one_text, count_up, dates;
+  size_t numbers, texts, dates;
+  bool one_number, one_text, count_up;
 };
 
 static struct seen look(const char *date_format, const tutti_rows *table, size_t column) {
-  struct seen seen = {.one_number = true, .one_text = true, .count_up = true, .dates = true};
+  struct seen seen = {.one_number = true, .one_text = true, .count_up = true};
   double first = NAN, last = NAN, days;
   const char *text = NULL;
   bool time;
@@ -26,7 +26,7 @@ static struct seen look(const char *date_format, const tutti_rows *table, size_t
       const char *here = tutti_rows_text(table, r, column);
       text = text ? text : here;
       seen.one_text = seen.one_text && strcmp(text, here) == 0;
-      seen.dates = seen.dates && tutti_date_read(date_format, here, &days, &time);
+      seen.dates += tutti_date_read(date_format, here, &days, &time);
       seen.texts++;
     }
     if (cell != TUTTI_CELL_NUMBER)
@@ -71,7 +71,9 @@ enum tutti_status tutti_useless_find(tutti_context *context, const struct tutti_
   else if (!named && seen.texts == 0 && seen.count_up && seen.numbers == tutti_rows_count(table) &&
            seen.numbers >= FEW_ROWS)
     *useless = TUTTI_ROW_NUMBERS;
-  if (*useless != TUTTI_USEFUL || seen.numbers > 0 || seen.dates || seen.texts < FEW_ROWS)
+  /* A column of dates with a mistake in it is none of names: the mistake will be told of. */
+  bool dates = named || seen.dates > seen.texts - seen.dates;
+  if (*useless != TUTTI_USEFUL || seen.numbers > 0 || dates || seen.texts < FEW_ROWS)
     return TUTTI_OK;
   TUTTI_TRY(context, all_differ(context, table, column, seen.texts, &differ));
   *useless = differ ? TUTTI_ALL_DIFFERENT : TUTTI_USEFUL;

@@ -182,7 +182,7 @@ static enum tutti_status draw_doubts(const struct report_facts *facts, struct re
     } else {
       tutti_plot_set(plot, "set style fill solid 1");
       tutti_plot_text(plot, "cblabel", "absolute error");
-      tutti_plot_set(plot, "set cblabel offset 1.5"); /* clear of the numbers beside the bar */
+      tutti_plot_set(plot, "set cblabel offset 1.5\nset rmargin 14"); /* clear of the numbers beside the bar */
       tutti_plot_series(plot, o, "2:3:4", "points pt 7 ps 0.5", TUTTI_INK_SCALE, NULL);
     }
   }

@@ -121,6 +121,12 @@ find_numpy() {
   [ -n "$python" ] || { echo "FAILED: this test needs NumPy (Debian: python3-numpy)"; exit 1; }
 }
 
+# Let a library of the build tree find the others: where it is to be installed in the system's own folders, as in a Debian
+# package, it has no run path.
+find_built_libraries() {
+  export LD_LIBRARY_PATH="$TUTTI_TEST_BUILDDIR/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+}
+
 # From any.ini, of six trials, make small.ini: with such a seed, $seed, of the run and of its split, if it has one, that the
 # ensemble of twelve trials has an old model as a new member. The run of twelve is left in the folder long.
 find_seed_for_old_member() {

@@ -265,6 +265,17 @@ tutti validate plain.ini --set data.path=written.csv --set data.target=y --set d
   --set "data.date_formats=sold = %d.%m.%Y, built = %m/%d/%y, when = %d/%m/%Y"
 expect_code 0
 expect_not_in out "look like dates" "decimal commas"
+# A mistake among dates is one, however many rows have a date of their own: the column is not left out for it.
+{ echo day,a,y && for i in $(seq 10 40); do echo "2024-0$((i / 10))-$((i % 10 + 10)),$((i % 7)),$i"; done && echo 2024-02-30,3,4; } >day.csv
+tutti validate plain.ini --set data.path=day.csv --set data.target=y --set data.useless=ignore
+expect_code 2
+expect_err "day.csv:33: row 31, column 'day': expected a date as in 31 other rows, found '2024-02-30'"
+expect_not_in out "left out"
+# Nor is one that is said to have dates.
+{ echo day,a,y && for i in $(seq 10 40); do echo "$((i % 10 + 10)).0$((i / 10)).2024,$((i % 7)),$i"; done && echo soon,3,4; } >day.csv
+tutti validate plain.ini --set data.path=day.csv --set data.target=y --set data.useless=ignore --set "data.date_formats=day = %d.%m.%Y"
+expect_code 2
+expect_err "day.csv:33: row 31, column 'day': expected a date" "found 'soon'"
 # A year of two digits is one of this century, with a time behind it, too.
 { echo when,few,y && for i in $(seq 10 31); do echo "1/$i/24 12:00,$i.1.24 8:30,$i"; done; } >short.csv
 tutti validate plain.ini --set data.path=short.csv --set data.target=y

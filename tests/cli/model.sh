@@ -105,6 +105,7 @@ what="$example numbers -0.5 0.25"
 wanted=$(awk -F, 'NR == 2 {print "y", $2, $5}' out)
 PYTHONPATH=$TUTTI_TEST_SRCDIR/python
 export PYTHONPATH TUTTI_LIBRARY="$TUTTI_TEST_BUILDDIR/.libs/libtutti-engine.so"
+find_built_libraries
 TUTTI_PLUGIN_FOLDER=${TUTTI_PLUGIN_FOLDER-$TUTTI_TEST_BUILDDIR/modules} && export TUTTI_PLUGIN_FOLDER
 "$example" numbers -0.5 0.25 >out 2>err
 code=$?

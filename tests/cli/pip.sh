@@ -31,6 +31,7 @@ for module in "$TUTTI_TEST_SRCDIR"/python/tutti/*.py; do
   cmp -s "$module" "installed/tutti/$(basename "$module")" || complain "expected $(basename "$module") as it is in the tree"
 done
 what="the installed package"
+find_built_libraries
 PYTHONPATH=$PWD/installed TUTTI_LIBRARY=$TUTTI_TEST_BUILDDIR/.libs/libtutti-engine.so "$python" - >out 2>err <<'PYTHON'
 import csv, importlib.metadata, json
 import numpy

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "conventions.h"
 #include "csv_file.h"
 #include "marks.h"
 #include "words.h"
@@ -12,15 +13,6 @@
 const char *const reading_csv_headers[] = {"auto", "yes", "no", NULL};
 const char *const reading_csv_decimals[] = {"auto", "point", "comma", NULL};
 const char *const reading_csv_delimiters[] = {"auto", "comma", "semicolon", "tab", "space", "pipe", "blanks", NULL};
-
-/* How numbers are written, by cells that say so: their lines, 0: there is none. */
-struct conventions {
-  size_t comma;       /* a comma is the decimal sign, as in 3,5 */
-  size_t point;       /* commas group digits, as in 1,234.5 */
-  size_t maybe_comma; /* 1,234 may be either */
-  size_t grouped;     /* points group digits, as in 1.234,5 */
-  size_t maybe_point; /* 1.234 may be either */
-};
 
 /* Numbers that are next in a column: columns lie far apart in memory, so they get several at once. */
 enum { RUN_LENGTH = 64 };
@@ -41,7 +33,7 @@ struct table {
   bool names_are_numbers;         /* ... with a number among them, which is more like a row of data */
   bool guesses;                   /* is it the first line that says what separates cells */
   struct reading_words_vote vote; /* of a table with one column */
-  struct conventions conventions;
+  struct reading_conventions conventions;
   struct run *runs; /* [columns] */
 };
 
@@ -122,6 +114,28 @@ static void doubt_first_row(const struct table *table) {
               table->path);
 }
 
+/* A name of its own for each column, also for one that has none in the file, whose number would be the name of another. */
+static enum tutti_status check_name(const struct table *table, size_t column) {
+  const char *name = csv_row_cell(table->row, column), *say = "";
+  char number[32];
+  (void)snprintf(number, sizeof number, "x%zu", column);
+  size_t other = tutti_rows_find(table->rows, *name ? name : number);
+  if (other == SIZE_MAX)
+    return TUTTI_OK;
+  if (!*name || !*csv_row_cell(table->row, other))
+    return TUTTI_FAIL(table->context, TUTTI_ERROR_USAGE,
+                      "%s:%zu: column %zu has no name and is called by its number, '%s', which is the name of column "
+                      "%zu; give it a name",
+                      table->path, table->row->line, *name ? other : column, *name ? name : number,
+                      *name ? column : other);
+  if (table->header == READING_HEADER_AUTO)
+    say = ", or, if the line is a row of data, set data.header = no";
+  return TUTTI_FAIL(
+      table->context, TUTTI_ERROR_USAGE,
+      "%s:%zu: columns %zu and %zu are both named '%s'; expected a name of its own for each: rename one of them%s",
+      table->path, table->row->line, other, column, name, say);
+}
+
 /* Make the columns from the first row. A column without a name is called by its number. */
 static enum tutti_status add_columns(struct table *table) {
   const struct csv_row *row = table->row;
@@ -137,65 +151,12 @@ static enum tutti_status add_columns(struct table *table) {
     const char *name = table->names && *csv_row_cell(row, i) ? csv_row_cell(row, i) : NULL;
     if (tutti_cancelled(table->context))
       return TUTTI_FAIL(table->context, TUTTI_ERROR_CANCELLED, "%s: cancelled", table->path);
-    size_t other = name ? tutti_rows_find(table->rows, name) : SIZE_MAX;
-    if (other != SIZE_MAX)
-      return TUTTI_FAIL(
-          table->context, TUTTI_ERROR_USAGE,
-          "%s:%zu: columns %zu and %zu are both named '%s'; expected a name of its own for each: rename one of them%s",
-          table->path, table->row->line, other, i, name,
-          table->header == READING_HEADER_AUTO ? ", or, if the line is a row of data, set data.header = no" : "");
+    if (table->names)
+      TUTTI_TRY(table->context, check_name(table, i));
     TUTTI_TRY(table->context, tutti_rows_add_column(table->context, table->rows, name));
   }
+  TUTTI_TRY(table->context, reading_conventions_open(table->context, row->count, &table->conventions));
   return tutti_alloc(table->context, row->count, sizeof *table->runs, &table->runs);
-}
-
-/* Is there this sign once, with three digits behind it, and not the other? */
-static bool is_ambiguous(const char *text, char sign, char other) {
-  const char *at = strchr(text, sign);
-  return at && !strchr(text, other) && strspn(at + 1, "0123456789") == 3 && at[4] == '\0';
-}
-
-static void note(size_t *line, const struct table *table) { *line = *line ? *line : table->row->line; }
-
-/* Where cells are not separated by commas, each number is read by itself: note what it says of all. A text with commas
-   that is none, as a list 1,2,3, says nothing. */
-static void note_convention(struct table *table, const char *text, enum reading_numeral is) {
-  struct conventions *seen = &table->conventions;
-  const char *comma = strchr(text, ','), *point = strchr(text, '.');
-  if (text[strspn(text, "+-.,0123456789")] != '\0' || (!comma && !point) || (comma && is != READING_NUMBER))
-    return;
-  if (is_ambiguous(text, ',', '.') && text[strspn(text, "+-")] != '0')
-    note(&seen->maybe_comma, table);
-  else if (comma && ((point && comma < point) || strchr(comma + 1, ',')))
-    note(&seen->point, table);
-  else if (comma)
-    note(&seen->comma, table);
-  else if (is_ambiguous(text, '.', ','))
-    note(&seen->maybe_point, table);
-  if (comma && point && point < comma)
-    note(&seen->grouped, table);
-}
-
-/* Would a number be read a thousand times too large or too small? */
-static enum tutti_status check_conventions(const struct table *table) {
-  const struct conventions *seen = &table->conventions;
-  size_t one = seen->point, other = seen->comma ? seen->comma : seen->maybe_comma;
-  if (!one || !other) {
-    one = seen->grouped;
-    other = seen->maybe_point;
-  }
-  if ((!one || !other) && seen->comma && seen->maybe_point)
-    tutti_log(
-        table->context, TUTTI_LOG_WARNING,
-        "%s: line %zu has a decimal comma, and line %zu a number such as 1.234, which is read as 1.234 and not as "
-        "1234; if points group digits, set data.decimal = comma, and else point",
-        table->path, seen->comma, seen->maybe_point);
-  if (!one || !other)
-    return TUTTI_OK;
-  return TUTTI_FAIL(table->context, TUTTI_ERROR_USAGE,
-                    "%s: the numbers in lines %zu and %zu do not tell together whether commas or points are their "
-                    "decimal signs; set data.decimal = comma or point",
-                    table->path, one, other);
 }
 
 /* What is in a cell. A point that groups digits, in a file whose cells are separated by commas, would be the decimal
@@ -203,7 +164,7 @@ static enum tutti_status check_conventions(const struct table *table) {
 static enum reading_numeral look_at(const struct table *table, const char *text, char *number) {
   enum reading_numeral is = reading_numeral(text, (enum reading_decimal)table->decimal, number);
   bool doubtful =
-      table->decimal == READING_DECIMAL_COMMA && table->row->delimiter == ',' && is_ambiguous(text, '.', ',');
+      table->decimal == READING_DECIMAL_COMMA && table->row->delimiter == ',' && reading_is_ambiguous(text, '.', ',');
   return is == READING_NUMBER && doubtful ? READING_TEXT : is;
 }
 
@@ -243,7 +204,7 @@ static enum tutti_status take_cell(struct table *table, size_t column, const cha
   text = meaning_of(table, text, room);
   enum reading_numeral is = look_at(table, text, number);
   if (table->decimal == READING_DECIMAL_EITHER)
-    note_convention(table, text, is);
+    reading_conventions_note(&table->conventions, column, table->row->line, text, is);
   if (is == READING_TEXT)
     return tutti_rows_add_text(table->context, table->rows, column, text);
   return tutti_rows_add_cell(table->context, table->rows, column, is == READING_NUMBER ? number : text);
@@ -414,8 +375,9 @@ enum tutti_status reading_csv(tutti_context *context, const char *path, const st
   TUTTI_TRY_OUT(context, end_runs(&table));
   TUTTI_TRY_OUT(context, check_rows(&table));
   doubt_delimiter(&table);
-  TUTTI_TRY_OUT(context, check_conventions(&table));
+  TUTTI_TRY_OUT(context, reading_conventions_check(context, table.path, tutti_rows_names(rows), &table.conventions));
 out:
+  reading_conventions_release(&table.conventions);
   tutti_free(table.runs);
   return status;
 }

@@ -5,9 +5,9 @@
 #include <string.h>
 
 /* Marks that may stand between groups of three digits: the one given, blanks (also the ones that do not break: U+00A0
-   and U+202F), an apostrophe. Returns its length; 0: there is none. */
+   and U+202F), an apostrophe (also U+2019). Returns its length; 0: there is none. */
 static size_t mark_length(const char *text, char mark) {
-  static const char *const marks[] = {" ", "'", "\u00a0", "\u202f"};
+  static const char *const marks[] = {" ", "'", "\u2019", "\u00a0", "\u202f"};
   if (*text == mark && mark)
     return 1;
   for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++)
