@@ -6,9 +6,10 @@
    heads. Distances are OTMANN's: for each weight of `structure` first d, then for each d divided by the sum of both
    networks' masses.
 
-   Deviations: by default, distances are the published program's: path lengths also by kind of layer, a tenth of the
-   mass for fully connected layers, 0.5 between pools, a least mass at the ends. The paper's text has path_groups = all,
-   fc_mass = 1, pool_mismatch = 0.25, end_mass = 0. The files of layer-graph/ name further deviations. */
+   Deviations: by default, distances are the published program's: path lengths also by kind of layer, walks from the
+   input averaged over parents, a tenth of the mass for fully connected layers, 0.5 between pools, a least mass at the
+   ends. The paper's text has path_groups = all, walks = children, fc_mass = 1, pool_mismatch = 0.25, end_mass = 0. The
+   files of layer-graph/ name further deviations. */
 #include "cells/blocks.h"
 #include "layer-graph/space.h"
 

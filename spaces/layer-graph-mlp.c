@@ -6,9 +6,9 @@
    change them. Distances are OTMANN's: for each weight of `structure` first d, then for each d divided by the sum of
    both networks' masses.
 
-   Deviations: path lengths also count by kind of layer, and the ends have a least mass. The published program does
-   this, the paper's main text does not (path_groups = all, end_mass = 0). The files of layer-graph/ name further
-   deviations. */
+   Deviations: path lengths also count by kind of layer, walks from the input are averaged over parents, and the ends
+   have a least mass. The published program does this, the paper's main text does not (path_groups = all, walks =
+   children, end_mass = 0). The files of layer-graph/ name further deviations. */
 #include "layer-graph/space.h"
 
 static const struct tutti_param space_layer_graph_mlp_params[] = {LAYER_GRAPH_PARAMS};

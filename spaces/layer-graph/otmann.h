@@ -12,6 +12,10 @@ enum {
   OTMANN_PATHS = 6 /* shortest, longest, random walk, each from ip and to op */
 };
 
+/* Over which edges the walks from ip are averaged: parents of a layer, each alike, as the published program does; or
+   walks that hop to a child, each alike, of which those that pass the layer count, as the paper's text says. */
+enum otmann_walks { OTMANN_WALKS_PARENTS, OTMANN_WALKS_CHILDREN };
+
 struct otmann_rules {
   double fc_mass;       /* mass of a fully connected layer, relative to other layers */
   double end_mass;      /* the least mass of ip, of op, and of all decision layers together */
@@ -19,6 +23,7 @@ struct otmann_rules {
   double conv_mismatch; /* mismatch of kernels whose sizes differ by 2 */
   size_t group_count;   /* groups of layers over which path lengths are counted */
   uint32_t groups[OTMANN_GROUPS_MOST];
+  enum otmann_walks walks;
   size_t structure_count;
   double structures[OTMANN_STRUCTURES_MOST]; /* weights of differences in path lengths, ascending */
 };
@@ -39,7 +44,8 @@ struct otmann_profile {
 void otmann_masses(const struct otmann_rules *rules, const struct graph *graph, double *masses);
 /* Path lengths of each layer of a sorted graph: lengths[OTMANN_PATHS][count], in the order ip shortest, longest, random
    walk, then the same for op. A hop counts 1 if its layer is in `group`. */
-void otmann_path_lengths(const struct graph *graph, uint32_t group, double (*lengths)[GRAPH_LAYERS_MOST]);
+void otmann_path_lengths(const struct graph *graph, uint32_t group, enum otmann_walks walks,
+                         double (*lengths)[GRAPH_LAYERS_MOST]);
 /* Mismatch of two labels of one role, in [0, 1]. */
 double otmann_mismatch(const struct otmann_rules *rules, enum label a, enum label b);
 

@@ -57,8 +57,27 @@ static void measure_paths(const struct graph *graph, uint32_t group, bool from_i
   }
 }
 
-void otmann_path_lengths(const struct graph *graph, uint32_t group, double (*lengths)[GRAPH_LAYERS_MOST]) {
+/* Expected hops of walks from ip that pass a layer, by the chance of each edge into it: a layer's walks go to each of
+   its children alike. walk[count]. */
+static void measure_walks(const struct graph *graph, uint32_t group, double *walk) {
+  double onward[GRAPH_LAYERS_MOST]; /* the chance to pass a layer, over its number of children */
+  for (int i = 0; i < graph->count; i++) {
+    double passed = 0, sum = 0;
+    for (uint64_t rest = graph->layers[i].parents; rest;) {
+      int parent = bits_take(&rest);
+      passed += onward[parent];
+      sum += onward[parent] * walk[parent];
+    }
+    walk[i] = i > 0 ? sum / passed + (label_in(graph->layers[i].label, group) ? 1 : 0) : 0;
+    onward[i] = (i > 0 ? passed : 1) / fmax(1, bits_count(graph->layers[i].children));
+  }
+}
+
+void otmann_path_lengths(const struct graph *graph, uint32_t group, enum otmann_walks walks,
+                         double (*lengths)[GRAPH_LAYERS_MOST]) {
   measure_paths(graph, group, true, lengths);
+  if (walks == OTMANN_WALKS_CHILDREN)
+    measure_walks(graph, group, lengths[2]);
   measure_paths(graph, group, false, lengths + OTMANN_PATHS / 2);
 }
 
@@ -87,7 +106,7 @@ enum tutti_status otmann_profile_create(tutti_context *context, const struct otm
   for (int p = 0; p < profile->count; p++)
     profile->total += profile->masses[p] = values[0][profile->layers[p]];
   for (size_t g = 0; g < rules->group_count; g++) {
-    otmann_path_lengths(graph, rules->groups[g], values);
+    otmann_path_lengths(graph, rules->groups[g], rules->walks, values);
     for (int k = 0; k < OTMANN_PATHS; k++)
       for (int p = 0; p < profile->count; p++)
         profile->lengths[g * OTMANN_PATHS + (size_t)k][p] = values[k][profile->layers[p]];

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 const char *const layer_graph_path_groups[] = {"all", "kinds", NULL};
+const char *const layer_graph_walks[] = {"parents", "children", NULL}; /* enum otmann_walks */
 
 /* A genotype: a sorted graph and the data that distances need. */
 struct architecture {
@@ -101,6 +102,7 @@ static void set_distances(struct layer_graph *space, const struct layer_graph_fa
                                .pool_mismatch = config->pool_mismatch,
                                .conv_mismatch = config->conv_mismatch,
                                .group_count = config->path_groups == LAYER_GRAPH_GROUPS_ALL ? 1 : family->kind_count,
+                               .walks = (enum otmann_walks)config->walks,
                                .structure_count = config->structures.count};
   for (size_t i = 0; i < rules.group_count; i++)
     rules.groups[i] = family->kinds[i];

@@ -15,13 +15,13 @@ struct layer_graph_config {
   struct tutti_reals steps;
   double weights[MODIFIER_COUNT];
   struct tutti_reals structures;
-  int path_groups;
+  int path_groups, walks;
   double end_mass;
   /* Convolutional networks. */
   double fc_mass, pool_mismatch, conv_mismatch;
 };
 
-extern const char *const layer_graph_path_groups[];
+extern const char *const layer_graph_path_groups[], *const layer_graph_walks[];
 
 /* clang-format off */
 #define LAYER_GRAPH_WEIGHT(name, modifier, share, what) \
@@ -60,6 +60,9 @@ extern const char *const layer_graph_path_groups[];
               "Weights of differences in path lengths (nu); each gives a distance d and a d / mass, in that order."), \
   TUTTI_CHOICE(struct layer_graph_config, path_groups, "kinds", layer_graph_path_groups, \
                "Path lengths count all layers, or also each kind of layer by itself (the published program)."), \
+  TUTTI_CHOICE(struct layer_graph_config, walks, "parents", layer_graph_walks, \
+               "Random walks from the input: a layer's mean is over its parents, each alike (the published program), " \
+               "or over walks that hop to each child alike (the paper's text)."), \
   TUTTI_REAL(struct layer_graph_config, end_mass, "100", 0, TUTTI_NO_LIMIT, \
              "Mass that ip, op and all decision layers together have at least; more is a tenth of the other layers' mass.")
 /* clang-format on */

@@ -25,7 +25,7 @@ expect_origin() { # RUN TEXT
   checks=$((checks + 1))
   grep -q "\"$2" <("$TUTTI_PROGRAM" status "$1" --json) || complain "$1: expected origins $2"
 }
-expect_in small-paper-distance/recipe.ini "path_groups = all" "end_mass = 0"
+expect_in small-paper-distance/recipe.ini "path_groups = all" "walks = children" "end_mass = 0"
 expect_origin small "ei "
 expect_origin small-ea mutation
 expect_origin small-rand "random 0"

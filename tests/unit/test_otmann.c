@@ -143,7 +143,7 @@ static void check_path_lengths(const json_t *network) {
   json_t *expected;
   json_object_foreach(golden_get(network, "path_lengths"), group, expected) {
     double lengths[OTMANN_PATHS][GRAPH_LAYERS_MOST];
-    otmann_path_lengths(&graph, group_of(group), lengths);
+    otmann_path_lengths(&graph, group_of(group), OTMANN_WALKS_PARENTS, lengths);
     for (size_t k = 0; k < OTMANN_PATHS; k++)
       for (int i = 0; i < graph.count; i++)
         assert_close(lengths[k][i], golden_number(golden_at(golden_at(expected, k), (size_t)i)), 4e-16, 0);
@@ -153,6 +153,45 @@ static void check_path_lengths(const json_t *network) {
 static void path_lengths_are_the_published(void **state) {
   (void)state;
   for_each_network(check_path_lengths);
+}
+
+/* Every walk from a layer on, each child alike: for each layer the chance that a walk passes it, and that chance times
+   the hops until then. */
+static void take_walks(const struct graph *graph, uint32_t group, int at, double chance, double hops, double *chances,
+                       double *sums) {
+  uint64_t children = graph->layers[at].children;
+  chances[at] += chance;
+  sums[at] += chance * hops;
+  for (uint64_t rest = children; rest;) {
+    int child = bits_take(&rest);
+    take_walks(graph, group, child, chance / bits_count(children),
+               hops + (label_in(graph->layers[child].label, group) ? 1 : 0), chances, sums);
+  }
+}
+
+static void check_walks(const json_t *network) {
+  struct graph graph = read_graph(network);
+  const char *group;
+  json_t *published;
+  json_object_foreach(golden_get(network, "path_lengths"), group, published) {
+    double lengths[OTMANN_PATHS][GRAPH_LAYERS_MOST], chances[GRAPH_LAYERS_MOST] = {0}, sums[GRAPH_LAYERS_MOST] = {0};
+    otmann_path_lengths(&graph, group_of(group), OTMANN_WALKS_CHILDREN, lengths);
+    take_walks(&graph, group_of(group), 0, 1, 0, chances, sums);
+    for (size_t k = 0; k < OTMANN_PATHS; k++)
+      for (int i = 0; i < graph.count; i++)
+        if (k == 2)
+          assert_close(lengths[k][i], sums[i] / chances[i], 1e-14, 0);
+        else
+          assert_close(lengths[k][i], golden_number(golden_at(golden_at(published, k), (size_t)i)), 4e-16, 0);
+    if (strcmp(group, "all") == 0)
+      assert_close(lengths[2][graph.count - 1], lengths[5][0], 1e-14, 0);
+  }
+}
+
+/* Walks to children, against every walk there is; from ip to op they are as long as those to op from ip. */
+static void walks_to_children_are_those_of_the_text(void **state) {
+  (void)state;
+  for_each_network(check_walks);
 }
 
 static void check_validity(const json_t *network) {
@@ -276,7 +315,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(masses_are_the_published),       cmocka_unit_test(ends_have_a_least_mass),
       cmocka_unit_test(path_lengths_are_the_published), cmocka_unit_test(published_networks_are_valid),
-      cmocka_unit_test(distances_are_the_published),
+      cmocka_unit_test(distances_are_the_published),    cmocka_unit_test(walks_to_children_are_those_of_the_text),
   };
   return cmocka_run_group_tests(tests, begin, end);
 }
