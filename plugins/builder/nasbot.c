@@ -3,8 +3,8 @@
    pool comes first. Then, whenever a worker is free, evolution looks for the candidate with the largest expected
    improvement under a Gaussian process over the distances between architectures. Outstanding candidates are
    hallucinated: they lower the deviation and leave the mean. Failed trials teach nothing. It is builder bo with other
-   presets, of its sub-plugins, too. With acquisition random it is the paper's RAND; on spaces of chains it stands for
-   TreeBO; the paper's EA is builder ea. Deviation: searched
+   presets, of its sub-plugins, too. With acquisition random it is the paper's RAND; the paper's EA is builder ea; on
+   spaces of chains it stands in the place of the paper's TreeBO, whose covariance is another. Deviation: searched
    hyperparameters are modelled and evolve beside the architecture. The paper suggests this and leaves it to others. */
 #include <tutti/kit.h>
 

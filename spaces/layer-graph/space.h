@@ -39,7 +39,7 @@ extern const char *const layer_graph_path_groups[], *const layer_graph_walks[];
   LAYER_GRAPH_LIMIT(min_units, "8", 1, 65536, "Fewest units of a layer."), \
   LAYER_GRAPH_LIMIT(max_units, "1024", 1, 65536, "Most units of a layer; the initial pool's are cut to it."), \
   TUTTI_BOOL(struct layer_graph_config, chains, "no", \
-             "Feed-forward chains only: no branches, no skipping (the paper's baseline TreeBO)."), \
+             "Feed-forward chains only: no branches, no skipping (in place of the paper's baseline TreeBO)."), \
   LAYER_GRAPH_LIMIT(sample_steps, "10", 0, 1000, \
                     "A random graph is one of the initial pool after 0 to so many steps of modification."), \
   TUTTI_REALS(struct layer_graph_config, steps, "0.5 0.25 0.125 0.075 0.05", 0, TUTTI_NO_LIMIT, \

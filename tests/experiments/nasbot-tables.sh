@@ -5,7 +5,8 @@
 #   nasbot-tables.sh --show OUT [SETS]    prints the tables of what is finished in OUT, while the other trains, too
 #
 # In the environment, with what they are by default:
-#   METHODS="nasbot rand ea treebo"   recipes ini/nasbot/small*.ini; joint and ensemble are there, too
+#   METHODS="nasbot rand ea treebo"   recipes ini/nasbot/small*.ini; joint and ensemble are there, too. treebo is NASBOT on chains
+#                                     alone; the paper's numbers beside it are of another method
 #   BUDGET=60                         networks of a search; the paper has 8 hours of 2 GPUs
 #   SEEDS="1 2 3"                     searches, each with its own split; all methods get one before any gets the next
 #   ROWS="7200 2400 0"                training, validation and test rows, at most (0: all)
