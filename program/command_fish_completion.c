@@ -7,7 +7,7 @@ static const char *const offers[COMPLETION_COUNT] = {
     [COMPLETE_NOTHING] = "",
     [COMPLETE_FILE] = " -F",
     [COMPLETE_FOLDER] = " -a '(__fish_complete_directories)'",
-    [COMPLETE_RECIPE] = " -a '(__fish_complete_suffix .ini)'",
+    [COMPLETE_RECIPE] = " -a '(__tutti_recipes)'",
     [COMPLETE_KIND] = " -a '(__tutti_kinds)'",
     [COMPLETE_PLUGIN] = " -a '(__tutti_plugins)'",
     [COMPLETE_SPACE] = " -a '(__tutti_spaces)'",
@@ -22,6 +22,10 @@ static const char head[] = "# fish completion for tutti\n"
                            "  tutti list --json 2> /dev/null | awk -F'\"' '\n"
                            "    $2 == \"kind\" { kind = $4 } $2 == \"name\" { name = $4 }\n"
                            "    /}/ { if (kind != \"\" && name != \"\") print kind \"/\" name; kind = name = \"\" }'\n"
+                           "end\n"
+                           "function __tutti_recipes # files, and those that are installed\n"
+                           "  __fish_complete_suffix .ini\n"
+                           "  tutti list recipes --json 2> /dev/null | awk -F'\"' '$2 == \"name\" { print $4 }'\n"
                            "end\n"
                            "function __tutti_kinds\n"
                            "  echo recipes\n"

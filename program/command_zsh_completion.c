@@ -4,7 +4,7 @@
 
 static const char *const actions[COMPLETION_COUNT] = {
     [COMPLETE_NOTHING] = " ",           [COMPLETE_FILE] = "_files",
-    [COMPLETE_FOLDER] = "_files -/",    [COMPLETE_RECIPE] = "_files -g \"*.ini\"",
+    [COMPLETE_FOLDER] = "_files -/",    [COMPLETE_RECIPE] = "_tutti_recipes",
     [COMPLETE_KIND] = "_tutti_kinds",   [COMPLETE_PLUGIN] = "_tutti_plugins",
     [COMPLETE_SPACE] = "_tutti_spaces",
 };
@@ -19,6 +19,10 @@ static const char head[] =
     "  tutti list --json 2> /dev/null | awk -F'\"' '\n"
     "    $2 == \"kind\" { kind = $4 } $2 == \"name\" { name = $4 }\n"
     "    /}/ { if (kind != \"\" && name != \"\") print kind \"/\" name; kind = name = \"\" }'\n"
+    "}\n"
+    "_tutti_recipes() { # files, and those that are installed\n"
+    "  _files -g \"*.ini\"\n"
+    "  compadd -- ${(f)\"$(tutti list recipes --json 2> /dev/null | awk -F'\"' '$2 == \"name\" { print $4 }')\"}\n"
     "}\n"
     "_tutti_plugins() { compadd -- ${(f)\"$(_tutti_names)\"} }\n"
     "_tutti_kinds() { compadd -- recipes ${(fu)\"$(_tutti_names | cut -d/ -f1)\"} }\n"

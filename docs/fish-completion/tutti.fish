@@ -7,6 +7,10 @@ function __tutti_plugins # KIND/NAME of every plugin
     $2 == "kind" { kind = $4 } $2 == "name" { name = $4 }
     /}/ { if (kind != "" && name != "") print kind "/" name; kind = name = "" }'
 end
+function __tutti_recipes # files, and those that are installed
+  __fish_complete_suffix .ini
+  tutti list recipes --json 2> /dev/null | awk -F'"' '$2 == "name" { print $4 }'
+end
 function __tutti_kinds
   echo recipes
   __tutti_plugins | cut -d/ -f1 | sort -u
@@ -26,7 +30,7 @@ complete -c tutti -f
 complete -c tutti -n __tutti_no_command -l help -d 'List the commands'
 complete -c tutti -n __tutti_no_command -l version -d 'Say which version it is'
 complete -c tutti -n __tutti_no_command -a run -d 'search, select and evaluate, as a recipe says'
-complete -c tutti -n '__tutti_command run' -a '(__fish_complete_suffix .ini)'
+complete -c tutti -n '__tutti_command run' -a '(__tutti_recipes)'
 complete -c tutti -n '__tutti_command run' -s s -l set -x -d 'Override a key of the recipe; may be repeated'
 complete -c tutti -n '__tutti_command run' -s o -l out -x -a '(__fish_complete_directories)' -d 'Run directory (default: runs/NAME)'
 complete -c tutti -n '__tutti_command run' -s w -l workers -x -d 'Worker processes (default: one a core); never changes the result'
@@ -36,7 +40,7 @@ complete -c tutti -n '__tutti_command run' -s j -l json -d 'Print the result as 
 complete -c tutti -n '__tutti_command run' -s q -l quiet -d 'No progress on stderr'
 complete -c tutti -n '__tutti_command run' -s v -l verbose -d 'Say more on stderr: where errors come from, and debugging messages'
 complete -c tutti -n __tutti_no_command -a fit -d 'fit a surrogate to data, as a recipe says'
-complete -c tutti -n '__tutti_command fit' -a '(__fish_complete_suffix .ini)'
+complete -c tutti -n '__tutti_command fit' -a '(__tutti_recipes)'
 complete -c tutti -n '__tutti_command fit' -s s -l set -x -d 'Override a key of the recipe; may be repeated'
 complete -c tutti -n '__tutti_command fit' -s o -l out -x -a '(__fish_complete_directories)' -d 'Run directory (default: runs/NAME)'
 complete -c tutti -n '__tutti_command fit' -s w -l workers -x -d 'Worker processes (default: one a core); never changes the result'
@@ -48,7 +52,7 @@ complete -c tutti -n '__tutti_command fit' -s N -l repeats -x -d 'Repeats, each 
 complete -c tutti -n '__tutti_command fit' -s v -l verbose -d 'Say more on stderr: where errors come from, and debugging messages'
 complete -c tutti -n __tutti_no_command -a validate -d 'check a recipe and its data without training'
 complete -c tutti -n __tutti_no_command -a check -d 'check a recipe and its data without training'
-complete -c tutti -n '__tutti_command validate check' -a '(__fish_complete_suffix .ini)'
+complete -c tutti -n '__tutti_command validate check' -a '(__tutti_recipes)'
 complete -c tutti -n '__tutti_command validate check' -s s -l set -x -d 'Override a key of the recipe; may be repeated'
 complete -c tutti -n '__tutti_command validate check' -s j -l json -d 'Print what would be run as JSON'
 complete -c tutti -n '__tutti_command validate check' -s v -l verbose -d 'Say more on stderr: where errors come from, and debugging messages'
@@ -138,7 +142,7 @@ complete -c tutti -n '__tutti_command compare' -s j -l json -d 'All of it as JSO
 complete -c tutti -n '__tutti_command compare' -s T -l trust -d 'Load plugins from the folders that the run\'s recipe names, too (run.plugin_path): their code runs as yours'
 complete -c tutti -n '__tutti_command compare' -s v -l verbose -d 'Say more on stderr: where errors come from, and debugging messages'
 complete -c tutti -n __tutti_no_command -a ablate -d 'a whole matrix of runs: plugins or values swapped, seeds'
-complete -c tutti -n '__tutti_command ablate' -a '(__fish_complete_suffix .ini)'
+complete -c tutti -n '__tutti_command ablate' -a '(__tutti_recipes)'
 complete -c tutti -n '__tutti_command ablate' -s p -l swap -x -d 'Try each of these values; repeated: each combination'
 complete -c tutti -n '__tutti_command ablate' -s N -l seeds -x -d 'Repeat with N seeds, from the recipe\'s on (default 1)'
 complete -c tutti -n '__tutti_command ablate' -s s -l set -x -d 'Override a key in every cell; may be repeated'
@@ -152,7 +156,7 @@ complete -c tutti -n '__tutti_command ablate' -s v -l verbose -d 'Say more on st
 complete -c tutti -n __tutti_no_command -a distance -d 'how far apart genotypes are, as their space measures it'
 complete -c tutti -n '__tutti_command distance' -F
 complete -c tutti -n '__tutti_command distance' -s S -l space -x -a '(__tutti_spaces)' -d 'The space that the genotypes are of, with its defaults and --set'
-complete -c tutti -n '__tutti_command distance' -s r -l recipe -x -a '(__fish_complete_suffix .ini)' -d 'The recipe whose space they are of (default: that of the first run named)'
+complete -c tutti -n '__tutti_command distance' -s r -l recipe -x -a '(__tutti_recipes)' -d 'The recipe whose space they are of (default: that of the first run named)'
 complete -c tutti -n '__tutti_command distance' -s s -l set -x -d 'Another value of a parameter, as in space.structure=0.5; may be repeated'
 complete -c tutti -n '__tutti_command distance' -s j -l json -d 'As JSON, with all digits'
 complete -c tutti -n '__tutti_command distance' -s T -l trust -d 'Load plugins from the folders that the run\'s recipe names, too (run.plugin_path): their code runs as yours'

@@ -7,10 +7,11 @@
 #include "profile_impl.h"
 
 /* Of two that read the same texts, the one with four digits of the year would take 24 for the year 24. */
-static const char *const usual[] = {
-    "%d.%m.%y", "%d/%m/%y", "%m/%d/%y",       "%d.%m.%y %H:%M", "%d/%m/%y %H:%M", "%m/%d/%y %H:%M", "%d.%m.%Y",
-    "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y %H:%M", "%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M", "%d-%m-%Y",       "%Y/%m/%d",
-    "%Y.%m.%d", "%d-%b-%y", "%d %b %Y",       "%d-%b-%Y",       "%b %d, %Y",      "%H:%M",          "%H:%M:%S"};
+static const char *const usual[] = {"%d.%m.%y",       "%d/%m/%y",       "%m/%d/%y", "%d.%m.%y %H:%M", "%d/%m/%y %H:%M",
+                                    "%m/%d/%y %H:%M", "%d.%m.%Y",       "%d/%m/%Y", "%m/%d/%Y",       "%d.%m.%Y %H:%M",
+                                    "%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M", "%d-%m-%Y", "%Y/%m/%d",       "%Y.%m.%d",
+                                    "%d-%b-%y",       "%d %b %Y",       "%d-%b-%Y", "%b %d, %Y",      "%H:%M",
+                                    "%H:%M:%S",       "%Y-%m",          "%m/%Y",    "%b %Y"};
 enum { USUAL = sizeof usual / sizeof *usual, FORMATS = USUAL + 2 };
 
 /* --- one form for all --- */
@@ -41,6 +42,12 @@ bool tutti_profile_date_formats(const tutti_rows *table, size_t column, char for
         (size_t)snprintf(formats + length, TUTTI_DATE_FORMAT_ROOM - length, "%s%s", length ? " or " : "", usual[i]);
   }
   return length > 0;
+}
+
+bool tutti_profile_dates(const tutti_rows *table, size_t column, const char *format) {
+  char formats[TUTTI_DATE_FORMAT_ROOM];
+  return all_are_dates(table, column, format) || all_are_dates(table, column, "") ||
+         tutti_profile_date_formats(table, column, formats);
 }
 
 /* --- several forms --- */

@@ -57,7 +57,8 @@ struct found {
 
 /* The text without a number in it and without blanks around that: a sign; false: there is no number, or two signs. */
 static bool sign_of(const char *text, struct found *found) {
-  text += *text == '-' || *text == '+';
+  bool negative = *text == '-' || *text == '+';
+  text += negative;
   size_t before = strcspn(text, "0123456789"), end = strlen(text);
   if (text[before] == '\0')
     return false;
@@ -70,8 +71,11 @@ static bool sign_of(const char *text, struct found *found) {
   found->name = before > 0 && is_letter(*text) && strspn(text + before, digits) == end - before;
   const char *behind = text + end + strspn(text + end, " ");
   size_t length = before ? before : strlen(behind);
-  while (before && length > 0 && strchr(" -+", text[length - 1]))
+  while (before && length > 0 && strchr(" -+", text[length - 1])) {
     length--;
+    if (text[length] != ' ' && negative) /* -$-3 has a sign too many */
+      return false;
+  }
   if ((before && *behind) || length == 0 || length >= TUTTI_MARK_ROOM)
     return false;
   memcpy(found->sign, before ? text : behind, length);

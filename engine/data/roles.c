@@ -380,8 +380,9 @@ static enum tutti_status check_varies(tutti_context *context, const tutti_rows *
       tutti_rows_origin(table), tutti_rows_names(table)[position], first, rows);
 }
 
-/* Prices as $1,200 are texts, and texts are classes; but nobody wants a class for each price. */
-static enum tutti_status check_no_numbers(tutti_context *context, const tutti_rows *table, size_t position) {
+/* Prices as $1,200 are texts, as dates are, and texts are classes; but nobody wants a class for each price. */
+static enum tutti_status check_no_numbers(tutti_context *context, const struct tutti_data_config *config,
+                                          const tutti_rows *table, size_t position) {
   const char *origin = tutti_rows_origin(table), *name = tutti_rows_names(table)[position];
   char sign[TUTTI_MARK_ROOM];
   bool comma;
@@ -390,6 +391,12 @@ static enum tutti_status check_no_numbers(tutti_context *context, const tutti_ro
                       "%s: the values of the target '%s' are numbers with decimal commas; data.decimal = comma reads "
                       "them as such; if they are classes, set data.task = classification",
                       origin, name);
+  if (tutti_profile_dates(table, position, config->date_format))
+    return TUTTI_FAIL(
+        context, TUTTI_ERROR_USAGE,
+        "%s: the values of the target '%s' are dates, which cannot be a target; write numbers, as of days; "
+        "if they are classes, set data.task = classification",
+        origin, name);
   if (!tutti_profile_sign(table, position, sign, &comma) || tutti_profile_is_name(table, position, sign))
     return TUTTI_OK;
   if (tutti_profile_is_minus(sign))
@@ -422,7 +429,7 @@ static enum tutti_status take_target(tutti_context *context, const struct tutti_
                       encoding->targets);
   TUTTI_TRY(context, check_utf8(context, table, position));
   if (config->task == TUTTI_TASK_AUTO && !tutti_rows_task(table, &said))
-    TUTTI_TRY(context, check_no_numbers(context, table, position));
+    TUTTI_TRY(context, check_no_numbers(context, config, table, position));
   TUTTI_TRY(context, check_none_missing(context, table, split, false, column));
   TUTTI_TRY(context, collect_categories(context, table, split, column));
   if (column->categories < 2)

@@ -73,8 +73,13 @@ static double highest_best(const struct report_facts *facts) {
   return -INFINITY;
 }
 
+static bool is_of(const struct report_facts *facts, enum tutti_loss loss, bool classes) {
+  return facts->experiment->loss == loss && facts->classes == classes;
+}
+
 /* Returns whether a part of a search is above the frame, which is that of the run that needs the highest. */
-static bool draw_searches_of(const struct report_page *page, struct report_figure *figure, enum tutti_loss loss) {
+static bool draw_searches_of(const struct report_page *page, struct report_figure *figure, enum tutti_loss loss,
+                             bool classes) {
   const size_t number = figure->table_count;
   struct tutti_table *table = tutti_figure_table(figure, "run", "trial", "best so far", "name", NULL);
   struct tutti_plot *plot = tutti_figure_plot(figure, 900, 360 + 16 * (int)(page->runs / 3));
@@ -85,13 +90,13 @@ static bool draw_searches_of(const struct report_page *page, struct report_figur
   tutti_plot_text(plot, "xlabel", "trial");
   tutti_plot_text(plot, "ylabel", tutti_loss_names()[loss]);
   for (size_t run = 0; run < page->runs; run++)
-    if (page->facts[run].experiment->loss == loss)
+    if (is_of(&page->facts[run], loss, classes))
       frame = fmax(frame, highest_best(&page->facts[run]));
   for (size_t run = 0; run < page->runs; run++) {
     const struct report_facts *facts = &page->facts[run];
     double best = NAN;
     char columns[64];
-    for (uint64_t i = 0; i < facts->history->asked && facts->experiment->loss == loss; i++) {
+    for (uint64_t i = 0; i < facts->history->asked && is_of(facts, loss, classes); i++) {
       const struct tutti_record *record = &facts->history->records[i];
       if (record->done && record->state == TUTTI_STATE_FINISHED && !(best <= record->loss))
         best = record->loss;
@@ -111,27 +116,34 @@ static bool draw_searches_of(const struct report_page *page, struct report_figur
   return above;
 }
 
-/* Losses of different kinds are not comparable: each has its chart. */
+/* Has the run minimised this loss, and has a trial of it finished? */
+static bool has_searched(const struct report_facts *facts, enum tutti_loss loss, bool classes) {
+  for (uint64_t i = 0; i < facts->history->asked && is_of(facts, loss, classes); i++)
+    if (facts->history->records[i].done && facts->history->records[i].state == TUTTI_STATE_FINISHED)
+      return true;
+  return false;
+}
+
+/* Losses of different kinds are not comparable, nor are those of classes and of values: each has its chart. */
 static enum tutti_status draw_searches(const struct report_page *page, struct report_figure *figure) {
-  bool finished[TUTTI_LOSS_COUNT] = {false}, above = false;
-  for (size_t run = 0; run < page->runs; run++) {
-    const struct report_facts *facts = &page->facts[run];
-    for (uint64_t i = 0; i < facts->history->asked; i++)
-      finished[facts->experiment->loss] |=
-          facts->history->records[i].done && facts->history->records[i].state == TUTTI_STATE_FINISHED;
-  }
-  for (int loss = 0; loss < TUTTI_LOSS_COUNT; loss++)
-    if (finished[loss] && draw_searches_of(page, figure, (enum tutti_loss)loss))
+  bool above = false;
+  for (int kind = 0; kind < 2 * TUTTI_LOSS_COUNT; kind++) {
+    enum tutti_loss loss = (enum tutti_loss)(kind / 2);
+    bool classes = kind % 2, any = false;
+    for (size_t run = 0; run < page->runs; run++)
+      any = any || has_searched(&page->facts[run], loss, classes);
+    if (any && figure->plot_count < REPORT_MOST_PLOTS && draw_searches_of(page, figure, loss, classes))
       above = true;
+  }
   if (figure->plot_count == 0)
     return tutti_figure_missing(figure, "No trial has finished yet.");
   if (above)
     TUTTI_TRY(figure->context,
               tutti_figure_note(figure,
                                 "Where a search begins far from where it ends, its first steps are above the frame."));
-  return figure->plot_count == 1
-             ? TUTTI_OK
-             : tutti_figure_note(figure, "Runs that minimise another loss have a chart of their own.");
+  return figure->plot_count == 1 ? TUTTI_OK
+                                 : tutti_figure_note(figure, "Runs that minimise another loss, or one of classes "
+                                                             "beside one of values, have a chart of their own.");
 }
 
 static double result_of(const struct report_facts *facts, const char *metric, bool calibrated) {

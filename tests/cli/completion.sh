@@ -22,6 +22,9 @@ expect_current bash-completion bash-completion/tutti
 . "$completion"
 mkdir -p folder/deep
 touch one.ini two.csv folder/three.ini
+installed=$(mktemp -d)
+printf '# A recipe that is installed.\n[run]\nbudget = 1\n' >"$installed/quick.ini"
+export TUTTI_RECIPE_FOLDER=$installed
 
 # complete_to "EXPECTED" WORD...: what the last word, empty or begun, completes to, sorted.
 complete_to() {
@@ -45,13 +48,14 @@ complete_to "--help --version" --
 complete_to "evaluate" help ev
 complete_to "--resume" run --re
 complete_to "--dry-run --help --json --out --quiet --resume --set --usage --verbose --workers" run one.ini --
-complete_to "folder one.ini" run ""
-complete_to "folder one.ini" check ""
+complete_to "folder one.ini quick" run ""
+complete_to "folder one.ini quick" check ""
+complete_to "quick" run qu
 complete_to "folder/deep folder/three.ini" validate folder/
 complete_to "" run one.ini ""
-complete_to "folder one.ini" run --workers 2 --set a.b = c ""
-complete_to "folder one.ini" run --workers = 2 ""
-complete_to "folder one.ini" run --quiet ""
+complete_to "folder one.ini quick" run --workers 2 --set a.b = c ""
+complete_to "folder one.ini quick" run --workers = 2 ""
+complete_to "folder one.ini quick" run --quiet ""
 complete_to "" run one.ini --set ""
 complete_to "" run one.ini --set selector.size = ""
 complete_to "folder" run one.ini --out ""
@@ -62,7 +66,7 @@ complete_to "folder" predict ""
 complete_to "err folder one.ini out two.csv" predict folder ""
 complete_to "two.csv" predict folder --out t
 complete_to "folder" compare folder ""
-complete_to "folder one.ini" ablate one.ini ""
+complete_to "folder one.ini quick" ablate one.ini ""
 complete_to "builder" list bu
 complete_to "selector/greedy" inspect selector/gree
 complete_to "darts" distance --space dar
@@ -87,7 +91,7 @@ zpty -r shell line '*<*>*<*>*'
 print -r -- $line
 zpty -d shell
 ZSH
-  for words in "tutti sel:tutti select" "tutti run one.ini --dry:one.ini --dry-run" "tutti validate fol:tutti validate folder"; do
+  for words in "tutti sel:tutti select" "tutti run one.ini --dry:one.ini --dry-run" "tutti validate fol:tutti validate folder" "tutti run qu:tutti run quick"; do
     what="zsh completes ${words%%:*}"
     timeout 20 zsh -f completes.zsh "$TUTTI_TEST_SRCDIR/docs/zsh-completion" "${words%%:*}" >out 2>err
     expect_out "${words##*:}"
@@ -107,7 +111,9 @@ if command -v fish >there; then
   fish_to "--resume" "tutti run one.ini --re"
   fish_to "folder/" "tutti status fol"
   fish_to "one.ini" "tutti validate on"
+  fish_to "quick" "tutti run qu"
   fish_to "selector/greedy" "tutti inspect selector/gree"
   fish_to "two.csv" "tutti predict folder --out two"
 fi
+rm -r "$installed"
 finish

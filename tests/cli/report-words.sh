@@ -102,7 +102,7 @@ done
 tutti report gaussian linear --to losses.html
 expect_code 0
 expect_page losses.html
-expect_in losses.html "Runs that minimise another loss have a chart of their own."
+expect_in losses.html "Runs that minimise another loss, or one of classes beside one of values, have a chart of their own."
 what="two losses side by side"
 checks=$((checks + 1))
 python3 - >out 2>err <<'PY' || complain "expected each loss by itself, and metrics before the calibrator and after"

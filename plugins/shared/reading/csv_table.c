@@ -114,7 +114,7 @@ static void doubt_first_row(const struct table *table) {
               table->path);
 }
 
-/* A name of its own for each column, also for one that has none in the file, whose number would be the name of another. */
+/* A name of its own for each column, also for one that has none in the file: its number could be that of another. */
 static enum tutti_status check_name(const struct table *table, size_t column) {
   const char *name = csv_row_cell(table->row, column), *say = "";
   char number[32];

@@ -27,6 +27,11 @@ static const char database[] = "an SQLite database; make a CSV file of a table: 
 static const char array[] = "an array of NumPy; name it FILE.npy, or set data.plugin = npy";
 static const char hdf[] = "an HDF5 file; make a CSV file of it";
 static const char pdf[] = "a PDF file; make a CSV file of its table";
+static const char image[] = "a picture; images are read from arrays (data.plugin = npy)";
+static const char pickled[] = "a pickle of Python; make a CSV file of it, as with pandas: "
+                              "pandas.read_pickle(FILE).to_csv(NEW, index=False)";
+static const char json[] = "a JSON file; make a CSV file of it, as with pandas: "
+                           "pandas.read_json(FILE).to_csv(NEW, index=False)";
 static const char packed[] = "compressed in a way that is not read; gzip is: decompress it";
 static const char page[] = "a page of the web; was it downloaded where one has to log in?";
 
@@ -35,6 +40,13 @@ static const struct kind kinds[] = {
     {BEGINS("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"), old_sheet},
     {BEGINS("PAR1"), parquet},
     {BEGINS("ARROW1"), arrow},
+    {BEGINS("FEA1"), arrow},
+    {BEGINS("\x89PNG\r\n"), image},
+    {BEGINS("\xff\xd8\xff"), image}, /* JPEG */
+    {BEGINS("\x80\x02"), pickled},   /* with its version of the protocol */
+    {BEGINS("\x80\x03"), pickled},
+    {BEGINS("\x80\x04"), pickled},
+    {BEGINS("\x80\x05"), pickled},
     {BEGINS("\xff\xfe"), wide},
     {BEGINS("\xfe\xff"), wide},
     {BEGINS("SQLite format 3"), database},
@@ -57,7 +69,9 @@ static const char *wide_of(const char *begin, size_t length) {
 }
 
 const char *reading_foreign(const char *begin, size_t length) {
-  static const char *const pages[] = {"<!doctype html", "<html"};
+  static const struct {
+    const char *begin, *text;
+  } texts[] = {{"<!doctype html", page}, {"<html", page}, {"{\"", json}, {"[{", json}, {"[[", json}};
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
     if (length >= kinds[i].length && memcmp(begin, kinds[i].begin, kinds[i].length) == 0)
       return kinds[i].text;
@@ -66,8 +80,8 @@ const char *reading_foreign(const char *begin, size_t length) {
     return unmarked;
   while (length > 0 && strchr(" \t\r\n", *begin) && *begin)
     begin++, length--;
-  for (size_t i = 0; i < sizeof pages / sizeof *pages; i++)
-    if (length >= strlen(pages[i]) && strncasecmp(begin, pages[i], strlen(pages[i])) == 0)
-      return page;
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+    if (length >= strlen(texts[i].begin) && strncasecmp(begin, texts[i].begin, strlen(texts[i].begin)) == 0)
+      return texts[i].text;
   return NULL;
 }
