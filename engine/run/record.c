@@ -5,7 +5,10 @@
 #include "run_files.h"
 
 #include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum tutti_status tutti_record_add(tutti_context *context, json_t *record, const char *folder, const char *name) {
   enum tutti_status status = TUTTI_OK;
@@ -55,6 +58,13 @@ static enum tutti_status check_entry(tutti_context *context, const char *folder,
   return status;
 }
 
+/* Did the check fail because the file is gone? Then it can be made again, as one that is torn. */
+static bool is_absent(enum tutti_status status, const char *folder, const char *name) {
+  char path[PATH_MAX];
+  return status != TUTTI_OK && (size_t)snprintf(path, sizeof path, "%s/%s", folder, name) < sizeof path &&
+         access(path, F_OK) != 0;
+}
+
 enum tutti_status tutti_record_check(tutti_context *context, const json_t *record, const char *folder,
                                      const char *name) {
   for (size_t i = 0; i < json_array_size(record); i++) {
@@ -64,7 +74,7 @@ enum tutti_status tutti_record_check(tutti_context *context, const json_t *recor
     if (strcmp(found, name) != 0)
       continue;
     enum tutti_status status = check_entry(context, folder, name, bytes, checksum);
-    if (status != TUTTI_ERROR_CORRUPT)
+    if (status != TUTTI_ERROR_CORRUPT && !is_absent(status, folder, name))
       return status;
     return TUTTI_FAIL(context, status, "%s; go on with the run to mend it (--resume), or take the file from a copy",
                       tutti_error_message(context));

@@ -82,6 +82,13 @@ cp -r whole/. run
 sed -i '/"rmse"/,$s/"value": 0\.2/"value": 0.1/' run/summary.json
 expect_noticed summary.json
 
+# A file that is gone is missed with what to do.
+cp -r whole/. run
+rm "run/$member/network.json"
+tutti predict run new.csv
+expect_code 1
+expect_err "$member/network.json: cannot open" "go on with the run to mend it (--resume)"
+
 # Going on with the run mends all of them.
 cp -r whole/. run
 for file in data.json splits/test-targets.npy $member/validation.npy $member/weights.safetensors $member/network.json \
