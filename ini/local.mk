@@ -43,6 +43,7 @@ dist_nomurecipe_DATA += %D%/nomu/2d-mc-dropout.ini
 dist_nomurecipe_DATA += %D%/nomu/2d-small.ini
 dist_nomurecipe_DATA += %D%/nomu/2d.ini
 dist_nomurecipe_DATA += %D%/nomu/bnn-deep-ensemble.ini
+dist_nomurecipe_DATA += %D%/nomu/bnn-gaussian.ini
 dist_nomurecipe_DATA += %D%/nomu/bnn-gp.ini
 dist_nomurecipe_DATA += %D%/nomu/bnn-hyper-deep-ensemble.ini
 dist_nomurecipe_DATA += %D%/nomu/bnn-mc-dropout.ini

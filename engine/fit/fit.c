@@ -98,11 +98,12 @@ static enum tutti_status find_box(tutti_context *context, const struct tutti_fit
     if (!(ends[0] < ends[1]))
       return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "fit.box: expected a lower and an upper end, found %g and %g",
                         ends[0], ends[1]);
-    if (least < (double)(float)ends[0] || most > (double)(float)ends[1])
+    bool cut = least < (double)(float)ends[0] || most > (double)(float)ends[1];
+    if (cut && fit->config->outside == TUTTI_FIT_REFUSE)
       return TUTTI_FAIL(
           context, TUTTI_ERROR_USAGE,
           "fit.box: narrower than the data: it goes from %g to %g, and input %s of the training rows from "
-          "%g to %g%s",
+          "%g to %g%s; fit.outside = keep fits rows outside it, too",
           ends[0], ends[1], tutti_dataset_feature(fit->dataset, k), least, most, " (as data.standardise leaves it)");
     result->low[k] = ends[0];
     result->high[k] = ends[1];

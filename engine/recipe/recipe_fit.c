@@ -5,12 +5,17 @@
 
 static const char *const drawn[] = {[TUTTI_FIT_POINTS] = "points", [TUTTI_FIT_LINE] = "line", NULL};
 
+static const char *const outside[] = {[TUTTI_FIT_REFUSE] = "refuse", [TUTTI_FIT_KEEP] = "keep", NULL};
+
 static const struct tutti_param table[] = {
     TUTTI_REALS(
         struct tutti_fit_config, box, "", -TUTTI_NO_LIMIT, TUTTI_NO_LIMIT,
         "The inputs' box: two ends for all inputs, or two for each, in the units of data.standardise. Surrogates "
         "see it as [0, 1]. Empty: the range in each input of the rows that are fitted.",
         .flags = TUTTI_PARAM_AFTER_SIZE),
+    TUTTI_CHOICE(struct tutti_fit_config, outside, "refuse", outside,
+                 "Rows to fit that the box does not hold: refuse them, or keep them, so that surrogates see them "
+                 "outside [0, 1]. NOMU's artificial points are drawn in the box either way."),
     TUTTI_REAL(struct tutti_fit_config, c, "0", 0, TUTTI_NO_LIMIT,
                "Factor of the deviations for nll, coverage, width and pictures. 0: the one whose NLL is least on the "
                "validation rows, or 1 without any."),

@@ -53,7 +53,7 @@ struct tutti_job {
   /* The next ones only for backends that honour them (tutti_backend_honours); others refuse the job. */
   const char *const *frozen; /* labels, ended by NULL, of layers that keep the weights they start with; NULL: none */
   const float *box; /* [2][features], low then high: where head-nomu draws its artificial points, in the units of the
-                       inputs; NULL: the range of the training rows, widened by the head's margin */
+                       inputs. Training rows may lie outside it. NULL: their range, widened by the head's margin */
   /* [outputs]: what a training row counts for in the loss that is trained, by its class; their mean over the training
      rows is 1. NULL: all count the same. Nothing else is weighted: no validation loss, no choice of an epoch. */
   const double *class_weights;

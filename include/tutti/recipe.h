@@ -58,8 +58,10 @@ struct tutti_fit_config {
   int64_t grid, pictures;
   int drawn;             /* enum tutti_fit_drawn */
   const char *test_rows; /* pattern of files of row numbers: each repeat tests on those of another; "": none */
+  int outside;           /* enum tutti_fit_outside: what becomes of rows to fit that `box` does not hold */
 };
 enum tutti_fit_drawn { TUTTI_FIT_POINTS, TUTTI_FIT_LINE };
+enum tutti_fit_outside { TUTTI_FIT_REFUSE, TUTTI_FIT_KEEP };
 /* The table of [fit]. Static. */
 TUTTI_API const struct tutti_params *tutti_fit_params(void);
 

@@ -196,6 +196,14 @@ PYTHON
 code=$?
 expect_code 0
 
+# Gaussian inputs leave [-1, 1], where the artificial points stay.
+for d in 1 5 20; do
+  tutti fit "$ini/bnn-gaussian.ini" "${tiny[@]}" --set data.dimensions="$d" --repeats 4 --out "gaussian-$d" --quiet
+  expect_code 0
+  expect_out "4 of 4 done, 0 failed"
+  expect_in "gaussian-$d/recipe.ini" "inputs = gaussian" "box = -1 1" "margin = 0"
+done
+
 # Published splits: repeat k tests on the rows of the k-th file by name.
 mkdir -p splits
 printf '%s\n' 3 1 4 15 9 >splits/test_00.txt
@@ -256,6 +264,8 @@ tutti fit "$ini/1d.ini" --set surrogate.c_exp=-1
 expect_usage_error "surrogate.c_exp: expected a number > 0"
 tutti fit "$ini/1d.ini" --set fit.box="-0.1 0.1"
 expect_usage_error "fit.box: narrower than the data" "input x0"
+tutti fit "$ini/bnn-gaussian.ini" --set fit.outside=refuse --set data.dimensions=5
+expect_usage_error "fit.box: narrower than the data" "fit.outside = keep"
 tutti fit "$ini/1d.ini" --set fit.box="1 -1"
 expect_usage_error "expected a lower and an upper end, found 1 and -1"
 tutti fit "$ini/1d.ini" --set fit.box="1 2 3"

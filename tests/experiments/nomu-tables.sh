@@ -1,14 +1,15 @@
 #!/bin/bash
-# nomu-tables.sh [1d|2d|bnn|show]...: Tables 1, 5 to 8 and 2 of the NOMU paper: fits of all methods to functions of one or two variables and to
-# the Bayesian test-bed, then their tables. What is done is kept, so it can be stopped and started again. By default all but 2d, in
-# 5 repeats; the paper has REPEATS=500 (bnn: 200), which are other runs than those of 5: give them another DIR.
+# nomu-tables.sh [1d|2d|bnn|gaussian|show]...: Tables 1, 5 to 8, 2 and 10, and 11 of the NOMU paper: fits of all methods to functions of one or
+# two variables and to the Bayesian test-bed with uniform or normal inputs, then their tables. What is done is kept, so it can be stopped and
+# started again. By default 1d and bnn, in 5 repeats; the paper has REPEATS=500 (test-bed: 200), which are other runs than those of 5: give
+# them another DIR.
 #
 #   DIR=nomu-tables      where the runs go
 #   REPEATS=5            fits of a function by a method
 #   WIDTH=1              divides the units of all networks; their initial weights grow by its root
 #   METHODS="..."        of nomu gp mc-dropout deep-ensemble hyper-deep-ensemble, nomu-through (NOMU whose gradient passes the connection,
 #                        as that of the published program) and hyper-deep-ensemble-star (the paper's HDE*)
-#   FUNCTIONS="..."      of one variable; DIMENSIONS="1 2 5" of the test-bed
+#   FUNCTIONS="..."      of one variable; PLANES="..." of two; DIMENSIONS="1 2 5" of the test-bed (Tables 10 and 11: 10 and 20, too)
 #   DRAWS=50             settings that the hyper deep ensemble tries
 #   WORKERS=             worker processes; default: one a core
 #   TUTTI=tutti          the program
@@ -18,7 +19,7 @@ ini=$here/../../ini/nomu
 DIR=${DIR:-nomu-tables} REPEATS=${REPEATS:-5} WIDTH=${WIDTH:-1} TUTTI=${TUTTI:-tutti} DRAWS=${DRAWS:-50} WORKERS=${WORKERS:-}
 METHODS=${METHODS:-gp deep-ensemble mc-dropout nomu nomu-through hyper-deep-ensemble hyper-deep-ensemble-star}
 FUNCTIONS=${FUNCTIONS:-abs step kink square cubic sine1 sine2 sine3 forrester levy}
-PLANES="sphere2d g2d goldstein2d levy2d bukin2d rosenbrock2d beale2d camel2d perm2d branin2d styblinski2d"
+PLANES=${PLANES:-sphere2d g2d goldstein2d levy2d bukin2d rosenbrock2d beale2d camel2d perm2d branin2d styblinski2d}
 DIMENSIONS=${DIMENSIONS:-1 2 5}
 mkdir -p "$DIR"
 
@@ -55,11 +56,15 @@ for what; do
     case $what in
       1d) for f in $FUNCTIONS; do fit "1d-$f" 1d "$method" --set data.function="$f"; done ;;
       2d) for f in $PLANES; do fit "2d-$f" 2d "$method" --set data.function="$f"; done ;;
-      bnn)
+      bnn | gaussian)
         for d in $DIMENSIONS; do
-          points=()
-          [[ $method != nomu* ]] || points=(--set surrogate.artificial=$((100 * d)))
-          fit "bnn-${d}d" bnn "$method" --set data.dimensions="$d" "${points[@]}"
+          more=()
+          [[ $method != nomu* ]] || more+=(--set surrogate.artificial=$((100 * d)))
+          if [ "$what" = gaussian ]; then # as in ini/nomu/bnn-gaussian.ini
+            more+=(--set data.inputs=gaussian --set fit.outside=keep)
+            [[ $method != nomu* ]] || more+=(--set surrogate.margin=0)
+          fi
+          fit "$what-${d}d" bnn "$method" --set data.dimensions="$d" "${more[@]}"
         done ;;
     esac
   done

@@ -183,6 +183,19 @@ static void boxes_that_cut_the_data_are_refused(void **state) {
   tutti_fit_release(&result);
 }
 
+/* The box is still what the surrogate sees as [0, 1]. */
+static void rows_outside_the_box_are_kept_if_asked_for(void **state) {
+  double box[] = {0.5, 1, 10, 14};
+  (void)state;
+  config = (struct tutti_fit_config){.size = sizeof config, .c = 1, .outside = TUTTI_FIT_KEEP, .box = {4, box}};
+  put_rows(AS_THEY_ARE, VALIDATION, TEST);
+  assert_int_equal(run(false), TUTTI_OK);
+  near(seen.first[0], -1);
+  near(seen.first[1], 0);
+  assert_true(result.low[0] == 0.5 && result.high[0] == 1 && result.low[1] == 10 && result.high[1] == 14);
+  tutti_fit_release(&result);
+}
+
 /* Row-major, the last input fastest. */
 static void grids_fill_the_box(void **state) {
   (void)state;
@@ -198,9 +211,12 @@ static void grids_fill_the_box(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      data_test(c_is_of_the_validation_rows),         data_test(test_rows_are_measured_in_their_unit),
-      data_test(the_surrogate_has_units_of_its_own),  data_test(refit_takes_validation_rows),
-      data_test(boxes_that_cut_the_data_are_refused), data_test(grids_fill_the_box)};
+  const struct CMUnitTest tests[] = {data_test(c_is_of_the_validation_rows),
+                                     data_test(test_rows_are_measured_in_their_unit),
+                                     data_test(the_surrogate_has_units_of_its_own),
+                                     data_test(refit_takes_validation_rows),
+                                     data_test(boxes_that_cut_the_data_are_refused),
+                                     data_test(rows_outside_the_box_are_kept_if_asked_for),
+                                     data_test(grids_fill_the_box)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
