@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """The tables of nomu-bo.sh in Markdown: nomu-bo.py OUT DIMENSIONS SEEDS FUNCTIONS METHODS TSV, FUNCTIONS and METHODS as lists in quotes; TSV gets
-the regrets of each run. Runs that are missing are left out, and the number of seeds stands behind a mean that is of fewer. The rank counts the methods
-with a lesser mean. The paper's means (Heiss et al., NOMU, ICML 2022, Table 14) are those for a mean width of 0.5."""
+the regrets of each run. nomu-bo.py TSV makes the tables of such a file again. Runs that are missing are left out, and the number of seeds stands behind
+a mean that is of fewer. Ranks are by the rule that the paper's Table 4 follows (Heiss et al., NOMU, ICML 2022): one place down for each method that is
+significantly better, that is, whose 95 % interval lies wholly below one's own; of a single seed there are none, and the means over functions have none.
+The paper's means (Table 14) are those for a mean width of 0.5."""
 import math
 import pathlib
 import sqlite3
@@ -49,6 +51,11 @@ def mean_and_half(values):
     return statistics.mean(values), half
 
 
+def rank(own, others):
+    """One place down for each of the others whose interval lies wholly below. All are (mean, half)."""
+    return 1 + sum(mean + half < own[0] - own[1] for mean, half in others)
+
+
 def number(value):
     return f"{value:.3f}" if value >= 0.1 else f"{value:.4f}" if value >= 0.01 else f"{value:.1e}" if value else "0"
 
@@ -73,13 +80,30 @@ def table(step, found, dimensions, functions, methods, seeds):
             if len(values) > 1:
                 text += f" ± {number(mean_and_half(values)[1])}"
             text += f" ({len(values)})" if 0 < len(values) < seeds else ""
-            text += f"; {1 + sum(means[row, m] < means[row, method] for m in methods if (row, m) in means)}"
+            if len(values) > 1:
+                text += f"; {rank(mean_and_half(values), [mean_and_half(found[row, m]) for m in methods if (row, m) in found])}"
             theirs = dict(zip(NAMES, PAPER.get((row, dimensions), ()))).get(method)
             cells.append(text + (f"; {number(theirs)}" if theirs and step == 64 else ""))
         print(f"| {row} | " + " | ".join(cells) + " |")
 
 
+def again(path):
+    """The tables of a file of regrets."""
+    lines = [line.split("\t") for line in pathlib.Path(path).read_text(encoding="utf-8").splitlines()[1:]]
+    for dimensions in sorted({int(line[1]) for line in lines}):
+        own = [line for line in lines if int(line[1]) == dimensions]
+        functions, methods = list(dict.fromkeys(line[0] for line in own)), [m for m in NAMES if any(line[2] == m for line in own)]
+        for step, column in ((24, 4), (64, 5)):
+            found = {}
+            for line in own:
+                found.setdefault((line[0], line[2]), []).append(float(line[column]))
+            table(step, found, dimensions, functions, methods, max(len(values) for values in found.values()))
+
+
 def main():
+    if len(sys.argv) == 2 and pathlib.Path(sys.argv[1]).is_file():
+        again(sys.argv[1])
+        return
     if len(sys.argv) != 7:
         sys.exit(__doc__)
     out, dimensions, seeds = pathlib.Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
