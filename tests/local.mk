@@ -508,6 +508,7 @@ cli_tests += %D%/cli/fit.sh
 cli_tests += %D%/cli/families.sh
 cli_tests += %D%/cli/heads.sh
 cli_tests += %D%/cli/nomu.sh
+cli_tests += %D%/cli/nomu-tables.sh
 cli_tests += %D%/cli/agebo-models.sh
 cli_tests += %D%/cli/nes.sh
 cli_tests += %D%/cli/nes-recipes.sh
