@@ -476,6 +476,7 @@ EXTRA_DIST += %D%/cli/exported.sh %D%/cli/mute.c
 cli_tests += %D%/cli/folds.sh
 cli_tests += %D%/cli/formats.sh
 EXTRA_DIST += %D%/cli/export.py %D%/cli/export_run.py
+EXTRA_DIST += %D%/cli/formats.py
 cli_tests += %D%/cli/report.sh
 cli_tests += %D%/cli/report-calibrated.sh
 cli_tests += %D%/cli/report-words.sh
