@@ -66,7 +66,8 @@ pool() {
   shift 2
   tutti run "$TUTTI_TEST_SRCDIR/ini/table.ini" --out "$name" --quiet --set data.path=table.csv \
     --set data.target="$target" --set data.folds=3 --set run.budget=14 --set selector.plugin=all \
-    --set 'hyperparameters.trees.trees=integer 5 20' --set 'hyperparameters.cpu.epochs=integer 3 8' --set builder.plugin=nes-rs --set evaluation.folds=0 "$@"
+    --set 'hyperparameters.trees.trees=integer 5 20' --set 'hyperparameters.cpu.epochs=integer 3 8' \
+    --set builder.plugin=nes-rs --set evaluation.folds=0 "$@"
   expect_code 0
   grep -q '"fold2/' -a "$name"/trials/000000/weights.safetensors || complain "expected models of folds in $name"
   grep -q dropout "$name"/trials/*/network.json || complain "expected dropout in $name"
