@@ -9,7 +9,7 @@ import warnings
 from ctypes import POINTER, Structure, c_bool, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint8, c_uint32, c_uint64, c_void_p
 from ctypes import byref, sizeof
 
-import numpy  # noqa: F401 - loads its own OpenBLAS, before Tutti's is
+import numpy  # loads its own OpenBLAS, before Tutti's is
 
 
 class Error(Exception):
@@ -170,14 +170,16 @@ def _load():
 library = _load()
 
 
-# An exception cannot leave a function that C calls, as it would where warnings are errors: they wait for its return.
-_warned = []
+def _log_to(warned):
+    """A function that puts the warnings of a context into a list. An exception cannot leave a function that C calls, as it
+    would where warnings are errors: they wait for its return."""
 
+    @LOG
+    def take(_, level, message):
+        if level >= 2:
+            warned.append(message.decode("utf-8", "replace"))
 
-@LOG
-def _warn(_, level, message):
-    if level >= 2:
-        _warned.append(message.decode("utf-8", "replace"))
+    return take
 
 
 def _levels_to_caller():
@@ -195,7 +197,9 @@ class Context:
         self.handle = c_void_p()
         if library.tutti_context_create(byref(self.handle)) != 0:
             raise MemoryError
-        library.tutti_log_to(self.handle, _warn, None)
+        self._warned = []
+        self._log = _log_to(self._warned)
+        library.tutti_log_to(self.handle, self._log, None)
         library.tutti_threads_set(self.handle, threads)
         library.tutti_trust_runs(self.handle, trust)
 
@@ -203,19 +207,25 @@ class Context:
         if getattr(self, "handle", None):
             library.tutti_context_destroy(self.handle)
 
-    def check(self, status):
-        """Raise what a failed call has left in the context."""
-        if status == 0:
-            return
+    def _error(self, status):
+        """What a failed call has left in the context."""
         name = library.tutti_status_name(status).decode()
         message = library.tutti_error_message(self.handle).decode("utf-8", "replace")
         trace = library.tutti_error_trace_text(self.handle).decode("utf-8", "replace")
-        raise (UsageError if name == "usage" else Error)(message, name, trace)
+        return (UsageError if name == "usage" else Error)(message, name, trace)
 
     def call(self, name, *arguments):
-        self.check(getattr(library, name)(self.handle, *arguments))
-        while _warned:
-            warnings.warn(_warned.pop(0), stacklevel=_levels_to_caller())
+        """Call a function of the library: warn of what it has warned of, and raise its error."""
+        status = getattr(library, name)(self.handle, *arguments)
+        error = self._error(status) if status != 0 else None
+        messages = self._warned[:]
+        self._warned.clear()
+        try:
+            for message in messages:
+                warnings.warn(message, stacklevel=_levels_to_caller())
+        finally:
+            if error:
+                raise error
 
     def make(self, name, *arguments):
         """Call a function whose last argument takes what it makes; that pointer."""
@@ -240,11 +250,11 @@ def overrides_of(settings):
 
 def _value(value):
     """A setting as a recipe writes it."""
-    if isinstance(value, bool):
+    if isinstance(value, (bool, numpy.bool_)):
         return "yes" if value else "no"
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, (list, tuple, numpy.ndarray)):
         return " ".join(_value(item) for item in value)
-    return repr(value) if isinstance(value, float) else str(value)
+    return repr(float(value)) if isinstance(value, float) else str(value)  # repr: NumPy's names their type
 
 
 def setting(key, value):

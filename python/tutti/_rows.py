@@ -51,7 +51,13 @@ def _text_of(value):
         return value
     if hasattr(value, "isoformat"):  # a date
         return value.isoformat()
-    return repr(value) if isinstance(value, float) else str(value)
+    return repr(float(value)) if isinstance(value, float) else str(value)  # repr: NumPy's names their type
+
+
+def _texts_of_dates(values):
+    """Seconds as ISO 8601 has them, with their fractions."""
+    for value, second in zip(values, values.astype("datetime64[s]")):
+        yield "" if numpy.isnat(value) else str(second) if second == value else str(value).rstrip("0")
 
 
 def _add_texts(context, rows, column, values):
@@ -61,17 +67,24 @@ def _add_texts(context, rows, column, values):
         context.call("tutti_rows_add_cell", rows, column, _encoded(text, f"column {column}"))
 
 
+def _filled(values):
+    """A masked array as another, where what is masked is missing."""
+    if values.dtype.kind in "biuf":
+        return values.astype(float).filled(numpy.nan)
+    return values.filled(numpy.datetime64("NaT")) if values.dtype.kind == "M" else values.astype(object).filled(None)
+
+
 def _add_column(context, rows, number, name, values):
     if values.ndim != 1:
         raise _library.UsageError(f"column {name or number}: expected one dimension, found shape {values.shape}", "usage")
     context.call("tutti_rows_add_column", rows, None if name is None else _encoded(name, "a column's name"))
-    if isinstance(values, numpy.ma.MaskedArray):  # what is masked is missing
-        values = values.astype(float).filled(numpy.nan) if values.dtype.kind in "biuf" else values.astype(object).filled(None)
+    if isinstance(values, numpy.ma.MaskedArray):
+        values = _filled(values)
     if values.dtype.kind in "biuf":
         values = numpy.ascontiguousarray(values, dtype=numpy.float64)
         context.call("tutti_rows_add_numbers", rows, number, len(values), values.ctypes.data_as(ctypes.POINTER(ctypes.c_double)))
     elif values.dtype.kind == "M":
-        _add_texts(context, rows, number, ["" if numpy.isnat(value) else str(value) for value in values.astype("datetime64[s]")])
+        _add_texts(context, rows, number, _texts_of_dates(values))
     elif values.dtype.kind in "OUS":
         texts = numpy.char.decode(values, "utf-8") if values.dtype.kind == "S" else values
         _add_texts(context, rows, number, texts.tolist())

@@ -118,6 +118,30 @@ def _numbers_of(y):
         raise UsageError(f"expected classes that are numbers, as in the training data: {error}", "usage") from None
 
 
+def _probability(level):
+    """A level as a number that the library takes; 0: none."""
+    if level is None:
+        return 0.0
+    try:
+        number = float(level)
+    except (TypeError, ValueError):
+        number = numpy.nan
+    if not 0 < number < 1:
+        raise UsageError(f"expected a level of intervals between 0 and 1, found {level}", "usage")
+    return number
+
+
+def _quantiles(quantiles):
+    """Quantiles [count] as numbers; a number is one, None are none."""
+    try:
+        at = numpy.ascontiguousarray(() if quantiles is None else quantiles, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"quantiles: expected numbers between 0 and 1: {error}", "usage") from None
+    if at.ndim > 1:
+        raise UsageError(f"quantiles: expected numbers between 0 and 1, found an array of shape {at.shape}", "usage")
+    return numpy.atleast_1d(at)
+
+
 def _refuse_of_classes(argument, what, asked):
     if asked:
         raise UsageError(
@@ -172,22 +196,23 @@ class Model:
     def forecast(self, X, level=None, quantiles=(), uncalibrated=False, tolerant=False):
         """Predict rows, with their uncertainty: a Forecast.
 
-        Of a regression, `level` asks for central intervals of that probability (0.95), and `quantiles` for these. Classes
+        Of a regression, `level` asks for central intervals of that probability (0.95), and `quantiles` (numbers, or one) for these. Classes
         have neither: a UsageError. A run's calibrator acts on all of it, unless `uncalibrated`. With `tolerant`, a row that
         cannot be read is no error: its predictions are NaN, and `unread` and `reasons` of the Forecast say so and why;
         warnings tell of the first ten.
         """
-        at = numpy.asarray(quantiles, dtype=float)
+        at = _quantiles(quantiles)
         if self.kind == "classification":
             _refuse_of_classes("level", "intervals", level is not None)
             _refuse_of_classes("quantiles", "quantiles", at.size > 0)
+        level = _probability(level)
         with self._lock, Rows(self._context, X, images=not self.inputs) as rows:
-            struct = ForecastStruct(size=ctypes.sizeof(ForecastStruct), level=level or 0, quantile_count=at.size)
+            struct = ForecastStruct(size=ctypes.sizeof(ForecastStruct), level=level, quantile_count=at.size)
             struct.quantiles_at = at.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
             struct.uncalibrated = uncalibrated
             struct.tolerant = tolerant
-            self._context.call("tutti_model_predict", self._model, rows.handle, ctypes.byref(struct))
             try:
+                self._context.call("tutti_model_predict", self._model, rows.handle, ctypes.byref(struct))
                 return Forecast(struct, self.outputs, at.tolist())
             finally:
                 library.tutti_forecast_release(ctypes.byref(struct))

@@ -179,6 +179,22 @@ class Predictions(unittest.TestCase):
         self.assertIsNone(model.forecast(columns).lower)
         with self.assertRaisesRegex(tutti.UsageError, "level of intervals between 0 and 1, found 2"):
             model.forecast(columns, level=2)
+        for level in 0, 0.0, 1, -1, float("nan"), "much":
+            with self.assertRaisesRegex(tutti.UsageError, f"level of intervals between 0 and 1, found {level}"):
+                model.forecast(columns, level=level)
+
+    def test_one_quantile_is_a_number(self):
+        model, columns = tutti.Model("small"), table()
+        wanted = model.forecast(columns, quantiles=[0.25]).quantiles
+        for one in 0.25, numpy.float64(0.25), numpy.array(0.25), (0.25,), numpy.array([0.25, 0.5])[:1]:
+            numpy.testing.assert_array_equal(model.forecast(columns, quantiles=one).quantiles, wanted)
+        self.assertEqual(set(model.forecast(columns, quantiles=0.25).columns()) - set(model.forecast(columns).columns()), {"q0.25"})
+        both = model.forecast(columns, quantiles=numpy.array([0.25, 0, 0.5])[::2]).quantiles
+        numpy.testing.assert_array_equal(both[:, :1], wanted)
+        self.assertIsNone(model.forecast(columns, quantiles=None).quantiles)
+        for wrong in "some", [[0.5]], [0.5, None], 0, [0.5, 1]:
+            with self.assertRaisesRegex(tutti.UsageError, "quantiles.* between 0 and 1"):
+                model.forecast(columns, quantiles=wrong)
 
     def test_classes_have_neither_intervals_nor_quantiles(self):
         model = tutti.Model("classes")
@@ -252,6 +268,43 @@ class Predictions(unittest.TestCase):
             tutti.Model("small").predict(columns)
         # Whichever function it was that called the library, the line here is named.
         self.assertEqual([c.filename for c in (caught[0], by_predict[0])], [__file__, __file__])
+
+    def test_warnings_are_of_the_model_that_was_asked(self):
+        """Another thread may have asked another model, and its call has not yet come back to Python."""
+        columns = table()
+        columns["y"][4] = float("nan")
+        first, second = tutti.Model("small"), tutti.Model("small")
+        forecast = _library.ForecastStruct(size=ctypes.sizeof(_library.ForecastStruct))
+        with tutti.model.Rows(first._context, columns, images=False) as rows:
+            arguments = first._context.handle, first._model, rows.handle, ctypes.byref(forecast)
+            self.assertEqual(_library.library.tutti_model_predict(*arguments), 0)
+        _library.library.tutti_forecast_release(ctypes.byref(forecast))
+        for model, wanted in (second, []), (first, ["1 of 120 rows"]):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                model.predict(table())
+            self.assertEqual([str(w.message)[3:16] for w in caught], wanted)
+
+    def test_a_call_that_fails_warns_itself(self):
+        columns = dict(table(), group=numpy.full(120, "never seen"))
+        model = tutti.Model("small")
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            with self.assertRaisesRegex(tutti.UsageError, "none of 120 rows can be read"):
+                model.forecast(columns, tolerant=True)
+        self.assertEqual(len(caught), 10)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model.predict(table())
+        self.assertEqual(caught, [])
+
+    def test_numbers_of_numpy_among_objects(self):
+        columns = table()
+        wanted = tutti.Model("small").predict(columns)
+        for kind in numpy.float64, numpy.float32, float:
+            values = columns["x1"].astype(kind)
+            found = tutti.Model("small").predict(dict(columns, x1=numpy.array([kind(value) for value in values], dtype=object)))
+            numpy.testing.assert_allclose(found, wanted, rtol=1e-4)
 
     def test_no_rows(self):
         none = {name: values[:0] for name, values in table().items()}
@@ -401,6 +454,24 @@ class Dates(unittest.TestCase):
             self.same(**{name: numpy.array(self.dates[name], dtype="datetime64[D]")})
             self.same(**{name: [date.date() for date in self.dates[name]]})
 
+    def test_fractions_of_seconds(self):
+        columns = {name: values[:1] for name, values in self.texts.items()}
+        late = numpy.datetime64("2022-01-02T10:00:00.75")
+        mean = lambda seen: self.model.predict(columns | {"seen": seen})[0]
+        wanted = mean(["2022-01-02T10:00:00.75"])
+        self.assertNotEqual(wanted, mean(["2022-01-02T10:00:00"]))
+        for unit in "ms", "us", "ns":
+            self.assertEqual(mean(numpy.array([late], dtype=f"datetime64[{unit}]")), wanted)
+        self.assertEqual(mean([datetime.datetime(2022, 1, 2, 10, 0, 0, 750000)]), wanted)
+        texts = tutti._rows._texts_of_dates(numpy.array(["2022-01-02T10:00:00.75", "1960-01-02T10:00:00.5", "NaT"], dtype="M8[ns]"))
+        self.assertEqual(list(texts), ["2022-01-02T10:00:00.75", "1960-01-02T10:00:00.5", ""])
+
+    def test_masked_dates_are_missing(self):
+        for unit in "s", "ns":
+            dates = numpy.ma.array(numpy.array(self.dates["seen"], dtype=f"datetime64[{unit}]"), mask=[True] + [False] * 119)
+            with self.assertRaisesRegex(tutti.UsageError, "row 0, column 'seen': the value is missing"):
+                self.model.predict(self.texts | {"seen": dates})
+
     def test_months_and_days_are_not_mixed_up(self):
         """3 April by the column's format is 3 April by ISO, and 4 March is another day."""
         row = {"day": ["20220101"], "seen": ["02.01.2022 10:00"]}
@@ -504,6 +575,22 @@ class Runs(unittest.TestCase):
             tutti.search("small.ini", "never", {"run.budgit": 4}, program=program)
         with self.assertRaisesRegex(tutti.UsageError, "not in PATH"):
             tutti.search("small.ini", "never", program="no-such-program")
+
+
+class Settings(unittest.TestCase):
+    def test_values_are_written_as_recipes_have_them(self):
+        written = {
+            "0.01": numpy.float64(0.01),
+            "4": numpy.int64(4),
+            "1e-05": 1e-05,
+            "yes": numpy.bool_(True),
+            "no": False,
+            "1 0.5": (1, numpy.float64(0.5)),
+            "3 4": numpy.array([3, 4]),
+            "words": numpy.str_("words"),
+        }
+        for text, value in written.items():
+            self.assertEqual(_library.setting("key", value), f"key={text}")
 
 
 def _numbers(value):
