@@ -44,6 +44,8 @@ void tutti_rows_destroy(tutti_rows *rows) {
   tutti_free(rows->lines);
   tutti_free(rows->pixels);
   tutti_free(rows->labels);
+  tutti_free(rows->settled);
+  tutti_free(rows->settled_value);
   tutti_free(rows->origin);
   tutti_free(rows);
 }
@@ -238,6 +240,13 @@ enum tutti_status tutti_rows_add_cell(tutti_context *context, tutti_rows *rows, 
   return TUTTI_OK;
 }
 
+enum tutti_status tutti_rows_add_truths(tutti_context *context, tutti_rows *rows, size_t column, size_t count,
+                                        const bool *truths) {
+  for (size_t i = 0; i < count; i++)
+    TUTTI_TRY(context, tutti_rows_add_text(context, rows, column, truths[i] ? "True" : "False"));
+  return TUTTI_OK;
+}
+
 enum tutti_status tutti_rows_add_lines(tutti_context *context, tutti_rows *rows, size_t count, const uint32_t *lines) {
   TUTTI_TRY(context,
             tutti_rows_grow(context, rows, rows->line_count, count, sizeof *lines, &rows->line_room, &rows->lines));
@@ -261,6 +270,15 @@ enum tutti_status tutti_rows_add_unread(tutti_context *context, tutti_rows *rows
   for (size_t c = 0; c < rows->columns; c++)
     TUTTI_TRY(context, tutti_rows_add_text(context, rows, c, NULL));
   return TUTTI_OK;
+}
+
+enum tutti_status tutti_rows_settle(tutti_context *context, tutti_rows *rows, const char *parameter,
+                                    const char *value) {
+  tutti_free(rows->settled);
+  tutti_free(rows->settled_value);
+  rows->settled = rows->settled_value = NULL;
+  TUTTI_TRY(context, tutti_strdup(context, value, &rows->settled_value));
+  return tutti_strdup(context, parameter, &rows->settled);
 }
 
 void tutti_rows_set_targets(tutti_rows *rows, size_t columns) { rows->targets = columns; }
@@ -294,6 +312,11 @@ bool tutti_rows_task(const tutti_rows *rows, enum tutti_task_kind *task) {
   if (rows->has_task)
     *task = rows->task;
   return rows->has_task;
+}
+
+const char *tutti_rows_settled(const tutti_rows *rows, const char **value) {
+  *value = rows->settled_value;
+  return rows->settled;
 }
 
 enum tutti_cell tutti_rows_cell(const tutti_rows *rows, size_t row, size_t column) {

@@ -36,6 +36,7 @@ struct tutti_rows {
   size_t line_count, line_room, targets;
   struct tutti_unread_row *unread; /* [unread_count], ascending */
   size_t unread_count, unread_room;
+  char *settled, *settled_value; /* a parameter of the source, or NULL */
   bool has_task;
   enum tutti_task_kind task;
   /* or images */

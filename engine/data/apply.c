@@ -4,6 +4,7 @@
 
 #include "apply_impl.h"
 #include "loading_impl.h"
+#include "reword_impl.h"
 
 #include <tutti/data.h>
 #include <tutti/names.h>
@@ -88,15 +89,18 @@ static bool all_have_targets(tutti_context *context, const struct tutti_encoding
   return without == 0;
 }
 
-/* Encode the rows of a table; `tolerant`: those that can be read. */
-static enum tutti_status apply_table(tutti_context *context, struct tutti_encoding *encoding, const tutti_rows *table,
-                                     bool tolerant, tutti_split **split) {
+static enum tutti_status match(tutti_context *context, struct tutti_encoding *encoding, const tutti_rows *table,
+                               bool *targets) {
+  *targets = false;
+  return encoding->named && tutti_rows_named(table) ? match_names(context, encoding, table, targets)
+                                                    : match_positions(context, encoding, table, targets);
+}
+
+/* Encode the rows of a table whose columns are matched; `tolerant`: those that can be read. */
+static enum tutti_status apply_table(tutti_context *context, const struct tutti_encoding *encoding,
+                                     const tutti_rows *table, bool targets, bool tolerant, tutti_split **split) {
   enum tutti_status status;
   uint32_t *rows = NULL;
-  bool targets = false;
-  TUTTI_TRY_OUT(context, encoding->named && tutti_rows_named(table)
-                             ? match_names(context, encoding, table, &targets)
-                             : match_positions(context, encoding, table, &targets));
   TUTTI_TRY_OUT(context, tutti_alloc(context, tutti_rows_count(table), sizeof *rows, &rows));
   for (size_t r = 0; r < tutti_rows_count(table); r++)
     rows[r] = (uint32_t)r;
@@ -118,6 +122,7 @@ enum tutti_status tutti_dataset_apply_to(tutti_context *context, const char *jso
   enum tutti_status status = TUTTI_OK;
   struct tutti_encoding *encoding = NULL;
   tutti_rows *table = NULL;
+  bool targets;
   *split = NULL;
   TUTTI_TRY_OUT(context, tutti_encoding_parse(context, json, &encoding));
   if (encoding->image.height) {
@@ -125,25 +130,31 @@ enum tutti_status tutti_dataset_apply_to(tutti_context *context, const char *jso
     goto out;
   }
   TUTTI_TRY_OUT(context, tutti_read_new(context, &encoding->origin, path, encoding->named, TUTTI_ROWS_TABLE, &table));
-  TUTTI_TRY_OUT(context, apply_table(context, encoding, table, tolerant, split));
+  TUTTI_TRY_OUT(context, match(context, encoding, table, &targets));
+  TUTTI_TRY_OUT(context, apply_table(context, encoding, table, targets, tolerant, split));
 out:
   tutti_rows_destroy(table);
   tutti_encoding_destroy(encoding);
   return status;
 }
 
-/* Encode with a copy of the columns, whose positions are found anew. */
+/* Encode rows of an application, with a copy of the columns, whose positions are found anew. */
 static enum tutti_status encode_table(tutti_context *context, const struct tutti_encoding *encoding,
                                       const tutti_rows *table, bool tolerant, tutti_split **split) {
   enum tutti_status status;
   struct tutti_encoding own = *encoding;
+  tutti_rows *reworded = NULL;
+  bool targets;
   own.input = own.target = NULL;
   TUTTI_TRY_OUT(context, tutti_alloc(context, own.inputs, sizeof *own.input, &own.input));
   TUTTI_TRY_OUT(context, tutti_alloc(context, own.targets, sizeof *own.target, &own.target));
   memcpy(own.input, encoding->input, own.inputs * sizeof *own.input);
   memcpy(own.target, encoding->target, own.targets * sizeof *own.target);
-  TUTTI_TRY_OUT(context, apply_table(context, &own, table, tolerant, split));
+  TUTTI_TRY_OUT(context, match(context, &own, table, &targets));
+  TUTTI_TRY_OUT(context, tutti_reword(context, &own, table, targets, &reworded));
+  TUTTI_TRY_OUT(context, apply_table(context, &own, reworded ? reworded : table, targets, tolerant, split));
 out:
+  tutti_rows_destroy(reworded);
   tutti_free(own.input);
   tutti_free(own.target);
   return status;

@@ -104,7 +104,15 @@ static void print_origin(struct tutti_text *text, const struct tutti_origin *ori
     tutti_text_add(text, ": ");
     tutti_text_add_json(text, origin->values[i]);
   }
-  tutti_text_add(text, "}}");
+  tutti_text_add(text, "}");
+  if (origin->settled) {
+    tutti_text_add(text, ", \"settled\": {");
+    tutti_text_add_json(text, origin->settled);
+    tutti_text_add(text, ": ");
+    tutti_text_add_json(text, origin->settled_value);
+    tutti_text_add(text, "}");
+  }
+  tutti_text_add(text, "}");
 }
 
 static void print_splits(struct tutti_text *text, size_t count, tutti_split *const *splits) {
@@ -329,6 +337,12 @@ static enum tutti_status take_origin(tutti_context *context, const json_t *root,
       return torn(context, "source");
     TUTTI_TRY(context, tutti_strdup(context, key, &origin->keys[i]));
     TUTTI_TRY(context, tutti_strdup(context, json_string_value(value), &origin->values[i++]));
+  }
+  json_object_foreach(json_object_get(source, "settled"), key, value) {
+    if (!json_is_string(value) || origin->settled)
+      return torn(context, "settled");
+    TUTTI_TRY(context, tutti_strdup(context, key, &origin->settled));
+    TUTTI_TRY(context, tutti_strdup(context, json_string_value(value), &origin->settled_value));
   }
   return TUTTI_OK;
 }

@@ -192,7 +192,7 @@ static enum tutti_status make_split(struct tutti_loading *loading, size_t s, tut
 enum tutti_status tutti_loading_share_out(struct tutti_loading *loading, tutti_dataset *dataset) {
   tutti_context *context = loading->context;
   TUTTI_TRY(context, encode(loading, dataset));
-  TUTTI_TRY(context, tutti_origin_take(context, loading->source, &dataset->encoding->origin));
+  TUTTI_TRY(context, tutti_origin_take(context, loading->source, loading->rows, &dataset->encoding->origin));
   TUTTI_TRY(context, tutti_groups_find(loading));
   TUTTI_TRY(context, partition(loading, dataset->encoding));
   TUTTI_TRY(context, list_rows(loading));

@@ -16,7 +16,8 @@ enum tutti_status tutti_origin_reserve(tutti_context *context, struct tutti_orig
   return TUTTI_OK;
 }
 
-enum tutti_status tutti_origin_take(tutti_context *context, const tutti_source *source, struct tutti_origin *origin) {
+enum tutti_status tutti_origin_take(tutti_context *context, const tutti_source *source, const tutti_rows *rows,
+                                    struct tutti_origin *origin) {
   const tutti_config *config = tutti_source_config(source);
   const struct tutti_params *params = tutti_config_params(config);
   TUTTI_TRY(context, tutti_strdup(context, tutti_source_descriptor(source)->name, &origin->plugin));
@@ -26,7 +27,11 @@ enum tutti_status tutti_origin_take(tutti_context *context, const tutti_source *
     TUTTI_TRY(context, tutti_strdup(context, name, &origin->keys[i]));
     TUTTI_TRY(context, tutti_config_get(context, config, name, &origin->values[i]));
   }
-  return TUTTI_OK;
+  const char *value, *settled = tutti_rows_settled(rows, &value);
+  if (!settled)
+    return TUTTI_OK;
+  TUTTI_TRY(context, tutti_strdup(context, settled, &origin->settled));
+  return tutti_strdup(context, value, &origin->settled_value);
 }
 
 void tutti_origin_release(struct tutti_origin *origin) {
@@ -37,6 +42,8 @@ void tutti_origin_release(struct tutti_origin *origin) {
   tutti_free(origin->keys);
   tutti_free(origin->values);
   tutti_free(origin->plugin);
+  tutti_free(origin->settled);
+  tutti_free(origin->settled_value);
   *origin = (struct tutti_origin){0};
 }
 
@@ -50,6 +57,17 @@ static enum tutti_status assemble(tutti_context *context, const struct tutti_ori
   for (size_t i = 0; i < origin->count && strcmp(plugin, origin->plugin) == 0; i++)
     TUTTI_TRY(context, tutti_host_set(context, host, section, origin->keys[i], origin->values[i]));
   return tutti_host_check(context, host);
+}
+
+enum tutti_status tutti_origin_source(tutti_context *context, const struct tutti_origin *origin, tutti_host **host,
+                                      tutti_source **source) {
+  struct tutti_host_facts facts = {.size = sizeof facts};
+  TUTTI_TRY(context, tutti_host_create(context, &facts, host));
+  TUTTI_TRY(context, assemble(context, origin, origin->plugin, *host));
+  if (origin->settled)
+    TUTTI_TRY(context, tutti_host_set(context, *host, section, origin->settled, origin->settled_value));
+  struct tutti_source_setup setup = {.size = sizeof setup, .host = *host};
+  return tutti_source_create(context, *host, section, &setup, source);
 }
 
 enum tutti_status tutti_check_rows_wanted(tutti_context *context, const char *path, enum tutti_rows_wanted wanted,

@@ -9,11 +9,13 @@
 struct tutti_origin {
   char *plugin;
   size_t count;
-  char **keys, **values; /* [count] */
+  char **keys, **values;         /* [count] */
+  char *settled, *settled_value; /* a parameter that the file decided, as tutti_rows_settle says; or NULL */
 };
 
+/* The source, and what it has settled for the rows. */
 TUTTI_NODISCARD enum tutti_status tutti_origin_take(tutti_context *context, const tutti_source *source,
-                                                    struct tutti_origin *origin);
+                                                    const tutti_rows *rows, struct tutti_origin *origin);
 void tutti_origin_release(struct tutti_origin *origin);
 /* Make room for `count` parameters, whose texts are still NULL. */
 TUTTI_NODISCARD enum tutti_status tutti_origin_reserve(tutti_context *context, struct tutti_origin *origin,
@@ -25,6 +27,9 @@ TUTTI_NODISCARD enum tutti_status tutti_origin_reserve(tutti_context *context, s
 TUTTI_NODISCARD enum tutti_status tutti_read_new(tutti_context *context, const struct tutti_origin *origin,
                                                  const char *path, bool named, enum tutti_rows_wanted wanted,
                                                  tutti_rows **rows);
+/* Make the source of a data set, with its parameters and what was settled. Destroy *source, and then *host. */
+TUTTI_NODISCARD enum tutti_status tutti_origin_source(tutti_context *context, const struct tutti_origin *origin,
+                                                      tutti_host **host, tutti_source **source);
 /* TUTTI_ERROR_USAGE unless the rows of `origin` are what is wanted, a table or images. */
 TUTTI_NODISCARD enum tutti_status tutti_check_rows_wanted(tutti_context *context, const char *origin,
                                                           enum tutti_rows_wanted wanted, const tutti_rows *rows);

@@ -122,6 +122,19 @@ out:
   return status;
 }
 
+enum tutti_status tutti_source_reword(tutti_context *context, const tutti_source *source, const char *word,
+                                      char *meaning, bool *other) {
+  double number;
+  *other = false;
+  if (!source->ops.reword)
+    return TUTTI_OK;
+  TUTTI_ASK(context, source, *other = source->ops.reword(source->instance.self, word, meaning));
+  if (*other &&
+      (!memchr(meaning, '\0', TUTTI_SOURCE_WORD_ROOM) || tutti_cell_read(meaning, &number) == TUTTI_CELL_TEXT))
+    return TUTTI_BREACH(context, &source->instance, "it says that '%.40s' is a number or missing, and not which", word);
+  return TUTTI_OK;
+}
+
 /* --- which files are its own --- */
 
 static bool ends_in(const char *path, const char *ending) {

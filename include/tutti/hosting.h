@@ -54,6 +54,10 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_source_check(tutti_context *co
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_source_read(tutti_context *context, tutti_source *source,
                                                               const struct tutti_source_request *request,
                                                               tutti_rows **rows);
+/* Ask for the meaning[TUTTI_SOURCE_WORD_ROOM] of a word that is another in files of the source (`reword` in source.h);
+   *other is false where it is not. TUTTI_ERROR_PLUGIN: the source broke its contract. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_source_reword(tutti_context *context, const tutti_source *source,
+                                                                const char *word, char *meaning, bool *other);
 /* Its parameters; borrowed. */
 TUTTI_API const tutti_config *tutti_source_config(const tutti_source *source);
 /* Does one of its endings, other than "", fit this path? */

@@ -36,9 +36,12 @@ TUTTI_API const char *tutti_model_input(const tutti_model *model, size_t index);
 TUTTI_API size_t tutti_model_members(const tutti_model *model);
 
 /* Predict rows (rows.h), with the numbers that `tutti predict` gives for a file that has them. Columns are found by
-   their names if the rows have names, else by position; targets may be left out. The caller has set the forecast's
-   size and what it asks for (intervals, quantiles), and the rest to 0; it releases it with tutti_forecast_release. TUTTI_ERROR_USAGE: a column is missing, or a value is
-   of a kind that the training data did not have. */
+   their names if the rows have names, else by position; targets may be left out. Texts are read as the source of the
+   training data reads the cells of a file (its strip, missing_marks and so on), but a decimal point always counts as
+   one; numbers that mark missing cells there are missing here; and the texts True and False are 1 and 0 in a column of
+   numbers, and in one of categories what it has for them, as true and false. The caller has set the forecast's size and
+   what it asks for (intervals, quantiles), and the rest to 0; it releases it with tutti_forecast_release.
+   TUTTI_ERROR_USAGE: a column is missing, or a value is of a kind that the training data did not have. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_model_predict(tutti_context *context, tutti_model *model,
                                                                 const tutti_rows *rows,
                                                                 struct tutti_forecast *forecast);

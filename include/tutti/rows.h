@@ -46,6 +46,10 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_rows_add_text(tutti_context *c
 /* Add a word of a text file at the end of a column, as tutti_cell_read reads it. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_rows_add_cell(tutti_context *context, tutti_rows *rows, size_t column,
                                                                 const char *text);
+/* Add truths[count] at the end of a column, as the texts True and False; a model whose training data wrote them otherwise
+   takes them as they are there (tutti_model_predict). */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_rows_add_truths(tutti_context *context, tutti_rows *rows,
+                                                                  size_t column, size_t count, const bool *truths);
 /* Add the lines of the file, from 1, where the next rows start: lines[count]. For messages; of all rows, or of none. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_rows_add_lines(tutti_context *context, tutti_rows *rows, size_t count,
                                                                  const uint32_t *lines);
@@ -53,6 +57,10 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_rows_add_lines(tutti_context *
    expected and what was found, but not where. TUTTI_ERROR_PLUGIN: some columns have more cells than others. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_rows_add_unread(tutti_context *context, tutti_rows *rows,
                                                                   const char *why);
+/* Say what a parameter of the source that decides by itself came to be for these rows, as a recipe would write it:
+   "delimiter", "comma". Words of an application may depend on it (`reword` in source.h). Only the last one is kept. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_rows_settle(tutti_context *context, tutti_rows *rows,
+                                                              const char *parameter, const char *value);
 /* Make the last `columns` columns the targets, whatever their names; 0 (the default): the recipe says which are. */
 TUTTI_API void tutti_rows_set_targets(tutti_rows *rows, size_t columns);
 /* Say what a table is for, if the recipe does not. Default: classification for a target of texts, else regression. */
@@ -102,6 +110,8 @@ TUTTI_API size_t tutti_rows_find(const tutti_rows *rows, const char *name);
 TUTTI_API size_t tutti_rows_targets(const tutti_rows *rows);
 /* Set *task to what the source says the table is for. False, with *task unchanged, if it has not said. */
 TUTTI_API bool tutti_rows_task(const tutti_rows *rows, enum tutti_task_kind *task);
+/* The parameter that was settled, NULL if none was, and its value; borrowed. */
+TUTTI_API const char *tutti_rows_settled(const tutti_rows *rows, const char **value);
 /* The content of a cell; `row` and `column`, here and below, are in range. */
 TUTTI_API enum tutti_cell tutti_rows_cell(const tutti_rows *rows, size_t row, size_t column);
 /* The number of a cell, maybe infinite; NaN for other cells. */

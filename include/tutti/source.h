@@ -57,7 +57,16 @@ struct tutti_source_ops {
      ". MUST NOT keep `rows` or what the request points to. Called once or more, by one thread at a time. */
   enum tutti_status (*read)(void *self, tutti_context *context, const struct tutti_source_request *request,
                             tutti_rows *rows);
+
+  /* OPTIONAL; default: false. A word of rows that an application adds: as a cell of a file, would it be a number or
+     missing, though tutti_cell_read takes it for a text or for another number? Then write the word that tutti_cell_read
+     reads so ("": missing), with its zero, to meaning[TUTTI_SOURCE_WORD_ROOM]; it MUST be a number, infinite or missing.
+     What the file decides (tutti_rows_settle) is then set as a parameter. A word that files of one kind would have as
+     another number than those of another kind, where it is not known which the data set came from, is none. */
+  bool (*reword)(const void *self, const char *word, char *meaning);
 };
+
+enum { TUTTI_SOURCE_WORD_ROOM = 256 };
 
 TUTTI_END_DECLS
 #endif

@@ -15,6 +15,10 @@ static enum tutti_status source_read_csv(void *self, tutti_context *context, con
   return reading_csv(context, request->path, &options, rows);
 }
 
+static bool source_reword_csv(const void *self, const char *word, char *meaning) {
+  return reading_csv_word(self, word, meaning);
+}
+
 static const struct tutti_param csv_params[] = {
     TUTTI_CHOICE(struct reading_csv_options, header, "auto", reading_csv_headers,
                  "Whether the first row names the columns; auto: yes if none of its cells is a number and not all are "
@@ -45,6 +49,7 @@ static const struct tutti_source_ops csv_ops = {
     .reads = TUTTI_SOURCE_PATH,
     .endings = endings,
     .read = source_read_csv,
+    .reword = source_reword_csv,
 };
 
 static const struct tutti_descriptor csv_descriptor = {

@@ -91,6 +91,7 @@ _FUNCTIONS = {
     "tutti_rows_destroy": (None, [c_void_p]),
     "tutti_rows_add_column": (c_int, [c_void_p, c_void_p, c_char_p]),
     "tutti_rows_add_numbers": (c_int, [c_void_p, c_void_p, c_size_t, c_size_t, POINTER(c_double)]),
+    "tutti_rows_add_truths": (c_int, [c_void_p, c_void_p, c_size_t, c_size_t, POINTER(c_bool)]),
     "tutti_rows_add_cell": (c_int, [c_void_p, c_void_p, c_size_t, c_char_p]),
     "tutti_rows_expect_images": (c_int, [c_void_p, c_void_p, c_char_p, Shape, c_int]),
     "tutti_rows_add_images": (c_int, [c_void_p, c_void_p, c_size_t, c_void_p, c_size_t]),

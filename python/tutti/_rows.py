@@ -61,7 +61,7 @@ def _texts_of_dates(values):
 
 
 def _add_texts(context, rows, column, values):
-    """Strings count as the words of a CSV file with decimal points do, dates as written in ISO 8601; None and NaN as missing."""
+    """Strings count as the words of the training file do, dates as written in ISO 8601; None and NaN as missing."""
     for value in values:
         text = _text_of(value)
         context.call("tutti_rows_add_cell", rows, column, _encoded(text, f"column {column}"))
@@ -69,7 +69,7 @@ def _add_texts(context, rows, column, values):
 
 def _filled(values):
     """A masked array as another, where what is masked is missing."""
-    if values.dtype.kind in "biuf":
+    if values.dtype.kind in "iuf":
         return values.astype(float).filled(numpy.nan)
     return values.filled(numpy.datetime64("NaT")) if values.dtype.kind == "M" else values.astype(object).filled(None)
 
@@ -80,7 +80,10 @@ def _add_column(context, rows, number, name, values):
     context.call("tutti_rows_add_column", rows, None if name is None else _encoded(name, "a column's name"))
     if isinstance(values, numpy.ma.MaskedArray):
         values = _filled(values)
-    if values.dtype.kind in "biuf":
+    if values.dtype.kind == "b":
+        values = numpy.ascontiguousarray(values)
+        context.call("tutti_rows_add_truths", rows, number, len(values), values.ctypes.data_as(ctypes.POINTER(ctypes.c_bool)))
+    elif values.dtype.kind in "iuf":
         values = numpy.ascontiguousarray(values, dtype=numpy.float64)
         context.call("tutti_rows_add_numbers", rows, number, len(values), values.ctypes.data_as(ctypes.POINTER(ctypes.c_double)))
     elif values.dtype.kind == "M":

@@ -110,6 +110,17 @@ def _classes_of(names):
     return numbers.astype(numpy.int64) if whole else numbers
 
 
+def _texts_of(y, names):
+    """The classes in y as texts, with those by which the model calls what is true and false."""
+    for words in ("False", "True"), ("false", "true"), ("FALSE", "TRUE"):
+        if y.dtype.kind in "bO" and set(words) & set(names):
+            texts = [words[bool(one)] if isinstance(one, (bool, numpy.bool_)) else one for one in y.tolist()]
+            return numpy.array(texts, dtype=object)
+    if y.dtype.kind not in "OU":
+        raise UsageError(f"expected classes that are texts, as '{names[0]}', found {y.dtype}", "usage")
+    return y
+
+
 def _numbers_of(y):
     """The classes in y as numbers; what is missing is NaN."""
     try:
@@ -240,10 +251,7 @@ class Model:
         if y.shape != predicted.shape:
             raise UsageError(f"expected targets of shape {predicted.shape}, found {y.shape}", "usage")
         if self.kind == "classification":
-            if predicted.dtype.kind in "if":
-                y = _numbers_of(y)
-            elif y.dtype.kind not in "OU":
-                raise UsageError(f"expected classes that are texts, as '{self.outputs[0]}', found {y.dtype}", "usage")
+            y = _numbers_of(y) if predicted.dtype.kind in "if" else _texts_of(y, self.outputs)
             return float(numpy.mean(predicted == y))
         return float(1 - ((y - predicted) ** 2).sum() / ((y - y.mean(axis=0)) ** 2).sum())
 

@@ -495,6 +495,74 @@ class Dates(unittest.TestCase):
                     self.model.predict(columns)
 
 
+class Words(unittest.TestCase):
+    """Rows that are read from the training file as Python's tools read it are those of the file."""
+
+    def rows(self, path, delimiter=","):
+        with open(path, newline="") as file:
+            rows = list(csv.DictReader(file, delimiter=delimiter))
+        return {name: numpy.array([row[name] for row in rows], dtype=object) for name in rows[0]}
+
+    def same(self, run, X, model=None):
+        forecast = (model or tutti.Model(run)).forecast(X)
+        for name, values in forecast.columns().items():
+            if name == "label":
+                self.assertEqual([str(value) for value in values], predicted(run)[name])
+            else:
+                numpy.testing.assert_allclose(values, predicted(run)[name], rtol=6e-9, atol=1e-12, err_msg=f"{run}: {name}")
+        return forecast
+
+    def truths(self):
+        """The columns with bool, as pandas.read_csv gives them."""
+        columns = self.rows("truths.csv")
+        for name in "word", "small", "large", "answer":
+            columns[name] = numpy.array([text.lower() == "true" for text in columns[name]])
+        return columns | {name: columns[name].astype(float) for name in ("bit", "x", "y")}
+
+    def test_truths(self):
+        columns = self.truths()
+        self.same("truths", columns)
+        self.same("truths", columns | {"bit": columns["bit"].astype(bool)})
+        for name in "word", "small", "large", "bit":
+            self.same("truths", columns | {name: columns[name].astype(bool).astype(object)})
+            self.same("truths", columns | {name: numpy.ma.array(columns[name].astype(bool), mask=False)})
+        self.same("truths", self.rows("truths.csv"))
+        order = ("word", "small", "large", "bit", "x", "y", "answer")
+        self.same("truths", numpy.array([columns[name] for name in order], dtype=object).T)
+        inputs = {name: columns[name].astype(bool) for name in ("word", "small", "large", "bit", "x")}
+        numpy.testing.assert_array_equal(
+            tutti.Model("truths").predict(numpy.array(list(inputs.values())).T), tutti.Model("truths").predict(inputs)
+        )
+        # A value that the column does not have is called as the column would call it.
+        with self.assertRaisesRegex(tutti.UsageError, "column 'x': expected a number, found 'true'"):
+            tutti.Model("truths").predict(columns | {"x": numpy.full(120, "true")})
+
+    def test_true_classes(self):
+        columns, model = self.truths(), tutti.Model("answers")
+        forecast = self.same("answers", columns, model)
+        self.assertTrue(forecast.evaluation)
+        right = numpy.mean(model.predict(columns) == self.rows("truths.csv")["answer"])
+        for y in columns["answer"], columns["answer"].astype(object), self.rows("truths.csv")["answer"]:
+            self.assertEqual(model.score(columns, y), right)
+
+    def test_signs_marks_and_groups(self):
+        columns = self.rows("signs.csv")
+        forecast = self.same("signs", columns)
+        self.assertTrue(forecast.evaluation)
+        self.same("signs", columns | {"count": columns["count"].astype(float), "y": columns["y"].astype(float)})
+        plain = columns | {"price": numpy.array([float(text[1:].replace(",", "")) for text in columns["price"]])}
+        self.same("signs", plain | {"many": [text.replace(",", "") for text in columns["many"]]})
+        self.same("signs", numpy.array(list(columns.values())).T)
+        with self.assertRaisesRegex(tutti.UsageError, "column 'price': expected a number, found '€900.00'"):
+            tutti.Model("signs").predict({name: values[:1] for name, values in columns.items()} | {"price": ["€900.00"]})
+
+    def test_decimal_commas(self):
+        """1,234 is 1.234 in a file whose cells are separated by semicolons."""
+        columns = self.rows("commas.csv", ";")
+        self.same("commas", columns)
+        self.same("commas", {name: [float(text.replace(",", ".")) for text in values] for name, values in columns.items()})
+
+
 class Tolerance(unittest.TestCase):
     """Rows that cannot be read: an error, or left out where that is asked for."""
 

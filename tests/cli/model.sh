@@ -82,6 +82,41 @@ for target in whole half mixed; do
   tutti run "$target.ini" --out "$target"
   expect_code 0
 done
+# Truths in four ways, as columns and as a class; and numbers with signs, marks and two ways to write them.
+"$python" - <<'PYTHON'
+import math
+with open("truths.csv", "w") as truths, open("signs.csv", "w") as signs, open("commas.csv", "w") as commas:
+    truths.write("word,small,large,bit,x,y,answer\n")
+    signs.write("price,share,many,count,kind,y\n")
+    commas.write("price;many;y\n")
+    for i in range(120):
+        a, b, c, d = (i // k % 2 == 1 for k in (1, 2, 3, 5))
+        x, price = math.sin(i), 900 + 37.25 * i
+        y = x + a + 2 * b - c + 3 * d
+        truths.write(f"{a},{str(b).lower()},{str(c).upper()},{d:d},{x:.4f},{y:.4f},{x > 0}\n")
+        share, count = "-" if i % 7 == 3 else f"{i % 50} %", -999 if i % 11 == 5 else i % 17
+        signs.write(f'"${price:,.2f}",{share},"{1000 + i:,}",{count},"{"-x" if a else "x,y"}",{y:.4f}\n')
+        commas.write(f"{price:.2f}".replace(".", ",") + f";{1 + i / 1000:.3f};{y:.4f}\n".replace(".", ","))
+PYTHON
+for name in truths answers signs commas; do
+  case $name in
+    truths) settings='target = y\nignore = answer' ;;
+    answers) settings='target = answer\nignore = y' ;;
+    signs) settings='target = y\nstrip = $ %\nmissing_marks = - -999\nmissing = mean' ;;
+    *) settings='target = y' ;;
+  esac
+  file=$name.csv
+  [ $name != answers ] || file=truths.csv
+  kind=regression_recipe
+  [ $name != answers ] || kind=classification_recipe
+  $kind | sed "s/^path = .*/path = $file/; /^ignore/d
+    s/^name = .*/name = $name/; s/^target = .*/$settings/" >$name.ini
+  tutti run $name.ini --out $name
+  expect_code 0
+  tutti predict $name $file --json
+  expect_code 0
+  cp out $name.json
+done
 for recipe in small classes two nomu stripes process dated; do
   tutti run "$recipe.ini" --out "$recipe"
   expect_code 0

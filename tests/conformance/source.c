@@ -204,11 +204,30 @@ static void check_nonsense(struct conform *conform) {
   close_subject(&subject);
 }
 
+/* What it says of the words of an application is a number or nothing, and it says the same again. */
+static void check_words(struct conform *conform) {
+  static const char *const words[] = {"",      "5",     "-",  "-999",   "1,234", "1,234.5", "1.234,5", "3,5",
+                                      "$ 5",   "5 %",   "1'", "a text", "True",  "inf",     "NA",      "2022-03-04",
+                                      "1e999", "1 234", "?",  "0x10",   "--5",   "+",       "5,",      ",5"};
+  char meaning[TUTTI_SOURCE_WORD_ROOM], again[TUTTI_SOURCE_WORD_ROOM];
+  struct subject subject;
+  bool other, same;
+  open_subject(conform, &subject);
+  for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+    TRY(conform, tutti_source_reword(conform->context, subject.source, words[i], meaning, &other));
+    TRY(conform, tutti_source_reword(conform->context, subject.source, words[i], again, &same));
+    REQUIRE(conform, other == same && (!other || strcmp(meaning, again) == 0),
+            "the word '%s' has two meanings, one after the other", words[i]);
+  }
+  close_subject(&subject);
+}
+
 const struct conform_check conform_source[] = {
     {"its parameters are not keys of the data set", check_names},
     {"its endings are endings", check_endings},
     {"the same request gives the same rows", check_determinism},
     {"a file's rows are read as new ones, too", check_new_rows},
     {"bytes that mean nothing are refused in peace", check_nonsense},
+    {"words of an application are numbers, missing or left alone", check_words},
     {NULL, NULL},
 };

@@ -2,6 +2,7 @@
 #include "loading.h"
 
 #include <locale.h>
+#include <tutti/hosting.h>
 #include <zlib.h>
 
 /* All rows in the training split, nothing scaled: inputs are the file's numbers. */
@@ -111,6 +112,98 @@ static void signs_and_marks_of_ones_own(void **state) {
   put("a.csv", "$1,$2\n$3,$4\n"); /* a first row of numbers is no header */
   loads(PLAIN "strip=$");
   assert_inputs(2, 1, (double[]){1, 3});
+}
+
+/* What the source csv with these parameters, as in "decimal=comma strip=$,%", says of a word; NULL: nothing. */
+static const char *reworded(const char *parameters, const char *word) {
+  static char meaning[TUTTI_SOURCE_WORD_ROOM];
+  struct tutti_host_facts facts = {.size = sizeof facts};
+  char copy[128], *rest;
+  tutti_host *host;
+  tutti_source *source;
+  bool other;
+  (void)snprintf(copy, sizeof copy, "%s", parameters);
+  assert_int_equal(tutti_host_create(context, &facts, &host), TUTTI_OK);
+  assert_int_equal(tutti_host_put(context, host, "data", TUTTI_KIND_SOURCE, "csv"), TUTTI_OK);
+  for (char *key = strtok_r(copy, "\n", &rest); key; key = strtok_r(NULL, "\n", &rest)) {
+    char *value = strchr(key, '=');
+    *value = '\0';
+    assert_int_equal(tutti_host_set(context, host, "data", key, value + 1), TUTTI_OK);
+  }
+  struct tutti_source_setup setup = {.size = sizeof setup, .host = host};
+  assert_int_equal(tutti_source_create(context, host, "data", &setup, &source), TUTTI_OK);
+  assert_int_equal(tutti_source_reword(context, source, word, meaning, &other), TUTTI_OK);
+  tutti_source_destroy(source);
+  tutti_host_destroy(host);
+  return other ? meaning : NULL;
+}
+
+static void words_of_an_application(void **state) {
+  (void)state;
+  static const char signs[] = "delimiter=comma\nstrip=$ %\nmissing_marks=- -999";
+  static const struct {
+    const char *parameters, *word, *meaning;
+  } cases[] = {
+      {"delimiter=comma", "1,234", "1234"},
+      {"delimiter=comma", "1,234.5", "1234.5"},
+      {"delimiter=comma", "3,5", NULL},
+      {"delimiter=comma", "$5", NULL},
+      {"delimiter=comma", "", NULL},
+      {"delimiter=comma", "a text", NULL},
+      {"delimiter=semicolon", "1,234", "1.234"},
+      {"delimiter=semicolon", "3,5", "3.5"},
+      {"delimiter=semicolon", "1.234,5", "1234.5"},
+      {"delimiter=semicolon\ndecimal=point", "1,234", "1234"},
+      /* It is not known what separates the cells. */
+      {"", "1,234", NULL},
+      {"strip=$", "$1,234", NULL},
+      {"strip=$", "$1,234.5", "1234.5"},
+      {"", "1,234,567", "1234567"},
+      {"", "1'234", "1234"},
+      {"", "3,5", "3.5"},
+      {"decimal=point", "1,234", "1234"},
+      {"decimal=comma", "1,234", "1.234"},
+      {"decimal=comma\nstrip=$", "$1.234", "1234"},
+      {"decimal=comma\nstrip=$\ndelimiter=comma", "$1.234", NULL}, /* the file would be another */
+      {signs, "$2,451.18", "2451.18"},
+      {signs, "-5 %", "-5"},
+      {signs, "$", NULL},
+      {signs, "-", ""},
+      {signs, "-999", ""},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const char *meaning = reworded(cases[i].parameters, cases[i].word);
+    if (!meaning != !cases[i].meaning || (meaning && strcmp(meaning, cases[i].meaning) != 0))
+      fail_msg("'%s' with %s: expected '%s', found '%s'", cases[i].word, cases[i].parameters,
+               cases[i].meaning ? cases[i].meaning : "nothing", meaning ? meaning : "nothing");
+  }
+}
+
+/* Rows in memory, with two inputs and a target, are read as the file was; a copy of them is, so that they stay. */
+static void rows_of_an_application(void **state) {
+  (void)state;
+  static const char *const words[2][3] = {{"$1,234", "true", "7 %"}, {"-", "True", "8"}};
+  const bool truths[2] = {false, true};
+  tutti_rows *rows;
+  tutti_split *split;
+  put("a.csv", "a,b,y\n\"$1,000\",true,1 %\n-,false,2 %\n$500,true,3 %\n");
+  loads(PLAIN "strip=$ %\nmissing_marks=-\nmissing=mean");
+  for (int by_name = 0; by_name < 2; by_name++) {
+    assert_int_equal(tutti_rows_create(context, "here", &rows), TUTTI_OK);
+    for (size_t c = 0; c < 3; c++)
+      assert_int_equal(tutti_rows_add_column(context, rows, by_name ? (const char *[]){"a", "b", "y"}[c] : NULL),
+                       TUTTI_OK);
+    assert_int_equal(tutti_rows_add_truths(context, rows, 1, 2, truths), TUTTI_OK);
+    for (size_t r = 0; r < 2; r++)
+      for (size_t c = 0; c < 3; c += 2)
+        assert_int_equal(tutti_rows_add_cell(context, rows, c, words[r][c]), TUTTI_OK);
+    assert_int_equal(tutti_dataset_encode(context, dataset, rows, &split), TUTTI_OK);
+    assert_memory_equal(tutti_split_inputs(split), ((float[]){1234, 1, 0, 750, 0, 1}), 6 * sizeof(float));
+    assert_true(tutti_split_raw_targets(split)[0] == 7 && tutti_split_raw_targets(split)[1] == 8);
+    assert_string_equal(tutti_rows_text(rows, 0, 0), "$1,234");
+    tutti_split_destroy(split);
+    tutti_rows_destroy(rows);
+  }
 }
 
 static void headers(void **state) {
@@ -389,6 +482,8 @@ static void mutated_bytes_do_no_harm(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       data_test(ways_to_write_one_table),
+      data_test(words_of_an_application),
+      data_test(rows_of_an_application),
       data_test(headers),
       data_test(signs_and_marks_of_ones_own),
       data_test(targets_by_name_and_number),

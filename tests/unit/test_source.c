@@ -70,6 +70,12 @@ static void cells_of_a_table(void **state) {
   assert_string_equal(tutti_rows_text(rows, 0, 2), "007");
   assert_string_equal(tutti_rows_text(rows, 1, 1), "NA");
   assert_string_equal(tutti_rows_text(rows, 0, 0), "");
+  const char *value;
+  assert_null(tutti_rows_settled(rows, &value));
+  ok(tutti_rows_settle(context, rows, "delimiter", "tab"));
+  ok(tutti_rows_settle(context, rows, "decimal", "comma"));
+  assert_string_equal(tutti_rows_settled(rows, &value), "decimal");
+  assert_string_equal(value, "comma");
   fails(TUTTI_ERROR_USAGE, "here: columns 1 and 3 are both named 'words'",
         tutti_rows_add_column(context, rows, "words"));
   fails(TUTTI_ERROR_PLUGIN, "there is no column 3", tutti_rows_add_cell(context, rows, 3, ""));
@@ -408,6 +414,43 @@ static void breaches_are_named(void **state) {
   tutti_rows_destroy(rows);
 }
 
+static bool source_reword_faulty(const void *self, const char *word, char *meaning) {
+  (void)self;
+  if (strcmp(word, "endless") == 0)
+    memset(meaning, '1', TUTTI_SOURCE_WORD_ROOM);
+  else
+    memcpy(meaning, word, strlen(word) + 1);
+  return strcmp(word, "none") != 0;
+}
+
+static void words_that_are_reworded_to_texts(void **state) {
+  (void)state;
+  static const struct tutti_source_ops ops = {
+      .size = sizeof ops, .read = source_read_faulty, .reword = source_reword_faulty};
+  struct tutti_descriptor faulty =
+      descriptor_of("faulty", (struct tutti_params)TUTTI_PARAMS(faulty_params, struct faulty_config), &ops);
+  struct tutti_host_facts facts = {.size = sizeof facts};
+  struct tutti_source_setup setup = {.size = sizeof setup};
+  char meaning[TUTTI_SOURCE_WORD_ROOM];
+  tutti_host *host;
+  tutti_source *source;
+  bool other;
+  ok(tutti_plugin_register(context, &faulty));
+  ok(tutti_host_create(context, &facts, &host));
+  ok(tutti_host_put(context, host, "data", TUTTI_KIND_SOURCE, "faulty"));
+  ok(tutti_source_create(context, host, "data", &setup, &source));
+  ok(tutti_source_reword(context, source, "5", meaning, &other));
+  assert_true(other);
+  ok(tutti_source_reword(context, source, "none", meaning, &other));
+  assert_false(other);
+  fails(TUTTI_ERROR_PLUGIN, "broke its contract: it says that 'five' is a number or missing",
+        tutti_source_reword(context, source, "five", meaning, &other));
+  fails(TUTTI_ERROR_PLUGIN, "'endless' is a number or missing",
+        tutti_source_reword(context, source, "endless", meaning, &other));
+  tutti_source_destroy(source);
+  tutti_host_destroy(host);
+}
+
 static void paths_that_are_not_read(void **state) {
   (void)state;
   struct tutti_descriptor faulty =
@@ -534,6 +577,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(rows_have_a_limit, begin, end),
       cmocka_unit_test_setup_teardown(images_of_one_shape, begin, end),
       cmocka_unit_test_setup_teardown(breaches_are_named, begin, end),
+      cmocka_unit_test_setup_teardown(words_that_are_reworded_to_texts, begin, end),
       cmocka_unit_test_setup_teardown(paths_that_are_not_read, begin, end),
       cmocka_unit_test_setup_teardown(parameters_beside_those_of_the_data_set, begin, end),
       cmocka_unit_test_setup_teardown(files_are_read_by_the_longest_ending, begin, end),

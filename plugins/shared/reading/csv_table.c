@@ -267,6 +267,22 @@ static enum tutti_status take_odd_row(const struct table *table, size_t columns,
              : TUTTI_FAIL(table->context, TUTTI_ERROR_USAGE, "%s:%zu: %s", table->path, table->row->line, why);
 }
 
+/* How numbers are written, if the recipe leaves that open. */
+static int decimal_of(unsigned char delimiter) {
+  return delimiter == ',' ? READING_DECIMAL_POINT : READING_DECIMAL_EITHER;
+}
+
+/* The name of what was found to separate cells. */
+static const char *found_delimiter(const struct csv_row *row) {
+  const int found = row->runs                ? READING_DELIMITER_BLANKS
+                    : row->delimiter == ','  ? READING_DELIMITER_COMMA
+                    : row->delimiter == ';'  ? READING_DELIMITER_SEMICOLON
+                    : row->delimiter == '\t' ? READING_DELIMITER_TAB
+                    : row->delimiter == '|'  ? READING_DELIMITER_PIPE
+                                             : READING_DELIMITER_SPACE;
+  return reading_csv_delimiters[found];
+}
+
 static enum tutti_status take_row(void *argument, const struct csv_row *row, char why[CSV_FILE_WHY]) {
   struct table *table = argument;
   bool first = !table->any;
@@ -274,9 +290,11 @@ static enum tutti_status take_row(void *argument, const struct csv_row *row, cha
   uint32_t line = (uint32_t)row->line;
   table->row = row;
   if (first && table->decimal == READING_DECIMAL_AUTO)
-    table->decimal = row->delimiter == ',' ? READING_DECIMAL_POINT : READING_DECIMAL_EITHER;
+    table->decimal = decimal_of(row->delimiter);
   if (row->count != columns)
     return take_odd_row(table, columns, why);
+  if (first && table->guesses)
+    TUTTI_TRY(table->context, tutti_rows_settle(table->context, table->rows, "delimiter", found_delimiter(row)));
   if (first)
     TUTTI_TRY(table->context, add_columns(table));
   if (first && table->names)
@@ -380,4 +398,27 @@ out:
   reading_conventions_release(&table.conventions);
   tutti_free(table.runs);
   return status;
+}
+
+/* --- words ------------------------------------------------------------------------------------------------------- */
+
+bool reading_csv_word(const struct reading_csv_options *options, const char *word, char *meaning) {
+  const bool commas = options->delimiter == READING_DELIMITER_COMMA,
+             unknown = options->delimiter == READING_DELIMITER_AUTO;
+  const struct csv_row row = {.delimiter = commas ? ',' : ';'};
+  const struct table table = {.missing_marks = options->missing_marks ? options->missing_marks : "",
+                              .strip = options->strip ? options->strip : "",
+                              .decimal = options->decimal == READING_DECIMAL_AUTO ? decimal_of(row.delimiter)
+                                                                                  : options->decimal,
+                              .row = &row};
+  char room[READING_MARKS_ROOM], number[READING_NUMERAL_ROOM];
+  const char *text = meaning_of(&table, word, room);
+  if (options->decimal == READING_DECIMAL_AUTO && unknown && is_ambiguous(text, ',', '.'))
+    return false;
+  enum reading_numeral is = look_at(&table, text, number);
+  const char *said = is == READING_NUMBER ? number : text;
+  if (is == READING_TEXT || strcmp(said, word) == 0 || strlen(said) >= TUTTI_SOURCE_WORD_ROOM)
+    return false;
+  memcpy(meaning, said, strlen(said) + 1);
+  return true;
 }

@@ -1,0 +1,199 @@
+/* reword.c - rows of an application, read as the files that a data set came from: $ and % are dropped, 1,234 is a
+   number, and -999 is missing, where they are so there; True and False are what the column has for them. */
+#include <stdlib.h>
+#include <string.h>
+#include <tutti/hosting.h>
+#include <tutti/source.h>
+
+#include "reword_impl.h"
+
+struct reader {
+  tutti_context *context;
+  const struct tutti_encoding *encoding;
+  const tutti_rows *table;
+  const struct tutti_data_column **of; /* [columns]: what a column is used for; NULL: for nothing */
+  tutti_host *host;
+  tutti_source *source; /* made when it is first asked */
+  double *marks;        /* [mark_count]: numbers that say that a value is missing */
+  size_t mark_count;
+};
+
+/* --- what the source says --- */
+
+static enum tutti_status ask(struct reader *reader, const char *word, char *meaning, bool *other) {
+  if (!reader->source)
+    TUTTI_TRY(reader->context,
+              tutti_origin_source(reader->context, &reader->encoding->origin, &reader->host, &reader->source));
+  return tutti_source_reword(reader->context, reader->source, word, meaning, other);
+}
+
+/* A word of a parameter: is it a number that is missing? Then keep it. */
+static enum tutti_status take_mark(struct reader *reader, const char *word) {
+  char meaning[TUTTI_SOURCE_WORD_ROOM];
+  double number, none;
+  bool other;
+  if (tutti_cell_read(word, &number) != TUTTI_CELL_NUMBER)
+    return TUTTI_OK;
+  TUTTI_TRY(reader->context, ask(reader, word, meaning, &other));
+  if (!other || tutti_cell_read(meaning, &none) != TUTTI_CELL_MISSING)
+    return TUTTI_OK;
+  TUTTI_TRY(reader->context, tutti_realloc(reader->context, reader->mark_count, reader->mark_count + 1,
+                                           sizeof *reader->marks, &reader->marks));
+  reader->marks[reader->mark_count++] = number;
+  return TUTTI_OK;
+}
+
+/* Marks of missing cells are words of a parameter of the source, whatever its name. */
+static enum tutti_status find_marks(struct reader *reader) {
+  enum tutti_status status = TUTTI_OK;
+  const struct tutti_origin *origin = &reader->encoding->origin;
+  char *copy = NULL, *rest;
+  for (size_t i = 0; i < origin->count; i++) {
+    TUTTI_TRY_OUT(reader->context, tutti_strdup(reader->context, origin->values[i], &copy));
+    for (const char *word = strtok_r(copy, " \t", &rest); word; word = strtok_r(NULL, " \t", &rest))
+      TUTTI_TRY_OUT(reader->context, take_mark(reader, word));
+    tutti_free(copy);
+    copy = NULL;
+  }
+out:
+  tutti_free(copy);
+  return status;
+}
+
+static bool is_mark(const struct reader *reader, double number) {
+  for (size_t i = 0; i < reader->mark_count; i++)
+    if (reader->marks[i] == number)
+      return true;
+  return false;
+}
+
+/* --- true and false --- */
+
+/* The word by which a column has a value that is True or False elsewhere: where it has one of a pair as a category, the
+   pair's; of numbers, 1 or 0. NULL: it has none. */
+static const char *truth_of(const struct tutti_data_column *column, bool value) {
+  static const char *const words[][2] = {{"False", "True"}, {"false", "true"}, {"FALSE", "TRUE"}, {"0", "1"}};
+  if (!column->categories)
+    return column->date_format ? NULL : value ? "1" : "0";
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (tutti_category_find(column, words[i][0]) != SIZE_MAX || tutti_category_find(column, words[i][1]) != SIZE_MAX)
+      return words[i][value];
+  return NULL;
+}
+
+/* --- cells --- */
+
+/* The word that a cell is; NULL: it stays as it is. */
+static enum tutti_status meaning_of(struct reader *reader, size_t row, size_t column, char *room,
+                                    const char **meaning) {
+  const struct tutti_data_column *used = reader->of[column];
+  enum tutti_cell cell = tutti_rows_cell(reader->table, row, column);
+  const char *text = tutti_rows_text(reader->table, row, column);
+  bool other;
+  *meaning = NULL;
+  if (cell == TUTTI_CELL_NUMBER)
+    *meaning = is_mark(reader, tutti_rows_number(reader->table, row, column)) ? "" : NULL;
+  if (cell != TUTTI_CELL_TEXT || (used->categories && tutti_category_find(used, text) != SIZE_MAX))
+    return TUTTI_OK;
+  if (strcmp(text, "True") == 0 || strcmp(text, "False") == 0)
+    *meaning = truth_of(used, *text == 'T');
+  if (*meaning)
+    return TUTTI_OK;
+  TUTTI_TRY(reader->context, ask(reader, text, room, &other));
+  *meaning = other ? room : NULL;
+  return TUTTI_OK;
+}
+
+static enum tutti_status any_changes(struct reader *reader, bool *any) {
+  char room[TUTTI_SOURCE_WORD_ROOM];
+  const char *meaning;
+  *any = false;
+  for (size_t c = 0; c < tutti_rows_columns(reader->table); c++)
+    for (size_t r = 0; reader->of[c] && r < tutti_rows_count(reader->table); r++) {
+      TUTTI_TRY(reader->context, meaning_of(reader, r, c, room, &meaning));
+      *any = *any || meaning;
+      if (*any)
+        return TUTTI_OK;
+    }
+  return TUTTI_OK;
+}
+
+/* Cells that are not used count as missing. */
+static enum tutti_status copy_cell(struct reader *reader, size_t row, size_t column, tutti_rows *to) {
+  tutti_context *context = reader->context;
+  char room[TUTTI_SOURCE_WORD_ROOM];
+  const char *text = tutti_rows_text(reader->table, row, column), *meaning;
+  enum tutti_cell cell = tutti_rows_cell(reader->table, row, column);
+  double number = tutti_rows_number(reader->table, row, column);
+  if (!reader->of[column])
+    return tutti_rows_add_text(context, to, column, NULL);
+  TUTTI_TRY(context, meaning_of(reader, row, column, room, &meaning));
+  if (meaning)
+    return tutti_rows_add_cell(context, to, column, meaning);
+  if (cell == TUTTI_CELL_TEXT)
+    return tutti_rows_add_text(context, to, column, text);
+  if (*text) /* a number with zeros before it, or a mark */
+    return tutti_rows_add_cell(context, to, column, text);
+  return tutti_rows_add_numbers(context, to, column, 1, &number);
+}
+
+static enum tutti_status copy_row(struct reader *reader, size_t row, tutti_rows *to) {
+  const char *why = tutti_rows_unread(reader->table, row);
+  uint32_t line = tutti_rows_line(reader->table, row);
+  if (line)
+    TUTTI_TRY(reader->context, tutti_rows_add_lines(reader->context, to, 1, &line));
+  if (why)
+    return tutti_rows_add_unread(reader->context, to, why);
+  for (size_t c = 0; c < tutti_rows_columns(reader->table); c++)
+    TUTTI_TRY(reader->context, copy_cell(reader, row, c, to));
+  return TUTTI_OK;
+}
+
+static enum tutti_status copy(struct reader *reader, tutti_rows **made) {
+  tutti_context *context = reader->context;
+  const tutti_rows *table = reader->table;
+  TUTTI_TRY(context, tutti_rows_create(context, tutti_rows_origin(table), made));
+  for (size_t c = 0; c < tutti_rows_columns(table); c++) {
+    const char *name = tutti_rows_names(table)[c];
+    /* A name that an earlier column has, too, is one that was made up. */
+    TUTTI_TRY(context, tutti_rows_add_column(context, *made, tutti_rows_find(table, name) == c ? name : NULL));
+  }
+  TUTTI_TRY(context, tutti_rows_expect(context, *made, tutti_rows_count(table)));
+  for (size_t r = 0; r < tutti_rows_count(table); r++)
+    TUTTI_TRY(context, copy_row(reader, r, *made));
+  return TUTTI_OK;
+}
+
+static enum tutti_status find_columns(struct reader *reader, bool targets) {
+  const struct tutti_encoding *encoding = reader->encoding;
+  TUTTI_TRY(reader->context,
+            tutti_alloc(reader->context, tutti_rows_columns(reader->table), sizeof *reader->of, &reader->of));
+  for (size_t i = 0; i < encoding->inputs; i++)
+    reader->of[encoding->input[i].position] = &encoding->input[i];
+  for (size_t t = 0; targets && t < encoding->targets; t++)
+    reader->of[encoding->target[t].position] = &encoding->target[t];
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_reword(tutti_context *context, const struct tutti_encoding *encoding, const tutti_rows *table,
+                               bool targets, tutti_rows **made) {
+  enum tutti_status status = TUTTI_OK;
+  struct reader reader = {.context = context, .encoding = encoding, .table = table};
+  bool any;
+  *made = NULL;
+  TUTTI_TRY_OUT(context, find_columns(&reader, targets));
+  TUTTI_TRY_OUT(context, find_marks(&reader));
+  TUTTI_TRY_OUT(context, any_changes(&reader, &any));
+  if (any)
+    TUTTI_TRY_OUT(context, copy(&reader, made));
+out:
+  if (status != TUTTI_OK) {
+    tutti_rows_destroy(*made);
+    *made = NULL;
+  }
+  tutti_source_destroy(reader.source);
+  tutti_host_destroy(reader.host);
+  tutti_free(reader.marks);
+  tutti_free(reader.of);
+  return status;
+}
