@@ -153,11 +153,8 @@ static enum tutti_status copy(struct reader *reader, tutti_rows **made) {
   tutti_context *context = reader->context;
   const tutti_rows *table = reader->table;
   TUTTI_TRY(context, tutti_rows_create(context, tutti_rows_origin(table), made));
-  for (size_t c = 0; c < tutti_rows_columns(table); c++) {
-    const char *name = tutti_rows_names(table)[c];
-    /* A name that an earlier column has, too, is one that was made up. */
-    TUTTI_TRY(context, tutti_rows_add_column(context, *made, tutti_rows_find(table, name) == c ? name : NULL));
-  }
+  for (size_t c = 0; c < tutti_rows_columns(table); c++)
+    TUTTI_TRY(context, tutti_rows_add_column(context, *made, tutti_rows_names(table)[c]));
   TUTTI_TRY(context, tutti_rows_expect(context, *made, tutti_rows_count(table)));
   for (size_t r = 0; r < tutti_rows_count(table); r++)
     TUTTI_TRY(context, copy_row(reader, r, *made));

@@ -29,7 +29,7 @@ enum tutti_cell { TUTTI_CELL_NUMBER, TUTTI_CELL_INFINITE, TUTTI_CELL_MISSING, TU
 TUTTI_API enum tutti_cell tutti_cell_read(const char *text, double *number);
 
 /* Add a column without cells; columns are numbered from 0. `name` is UTF-8. NULL: the data do not name it; it is called
-   "x" and its number. TUTTI_ERROR_USAGE: another column has the name; TUTTI_ERROR_PLUGIN: the rows are images. */
+   "x" and its number. TUTTI_ERROR_USAGE: another column has this name; TUTTI_ERROR_PLUGIN: the rows are images. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_rows_add_column(tutti_context *context, tutti_rows *rows,
                                                                   const char *name);
 /* About so many rows will come, with those that are there: room is made for them at once, if they take no more than half

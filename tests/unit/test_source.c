@@ -122,13 +122,17 @@ static void columns_are_found_by_name(void **state) {
   }
   ok(tutti_rows_add_column(context, rows, "x502"));
   ok(tutti_rows_add_column(context, rows, NULL)); /* x501 */
-  ok(tutti_rows_add_column(context, rows, NULL)); /* x502 */
+  /* A name that is made up is no other's, or one would be taken for the other. */
+  fails(TUTTI_ERROR_USAGE, "here: columns 500 and 502 are both named 'x502'",
+        tutti_rows_add_column(context, rows, NULL));
+  ok(tutti_rows_add_column(context, rows, "last"));
   for (size_t i = 0; i < COLUMNS; i++) {
     (void)snprintf(name, sizeof name, "n%zu", i * 7919 % COLUMNS);
     assert_int_equal(tutti_rows_find(rows, name), i);
   }
   assert_int_equal(tutti_rows_find(rows, "x501"), 501);
   assert_int_equal(tutti_rows_find(rows, "x502"), 500);
+  assert_int_equal(tutti_rows_find(rows, "last"), 502);
   assert_true(tutti_rows_find(rows, "n500") == SIZE_MAX && tutti_rows_find(rows, "") == SIZE_MAX);
   fails(TUTTI_ERROR_USAGE, "here: columns 1 and 503 are both named 'n419'",
         tutti_rows_add_column(context, rows, "n419"));

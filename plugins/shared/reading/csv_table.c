@@ -413,7 +413,7 @@ bool reading_csv_word(const struct reading_csv_options *options, const char *wor
                               .row = &row};
   char room[READING_MARKS_ROOM], number[READING_NUMERAL_ROOM];
   const char *text = meaning_of(&table, word, room);
-  if (options->decimal == READING_DECIMAL_AUTO && unknown && is_ambiguous(text, ',', '.'))
+  if (options->decimal == READING_DECIMAL_AUTO && unknown && reading_is_ambiguous(text, ',', '.'))
     return false;
   enum reading_numeral is = look_at(&table, text, number);
   const char *said = is == READING_NUMBER ? number : text;
