@@ -108,14 +108,11 @@ bool tutti_profile_is_minus(const char *mark) {
   return false;
 }
 
-bool tutti_profile_is_name(const tutti_rows *table, size_t column, const char *sign) {
+bool tutti_profile_has_few(const tutti_rows *table, size_t column) {
   enum { FEW = 20 };
   const char *seen[FEW];
   size_t count = 0;
-  const char *letter = sign;
-  while (*letter && !is_letter(*letter))
-    letter++;
-  for (size_t r = 0; *letter && r < tutti_rows_count(table); r++) {
+  for (size_t r = 0; r < tutti_rows_count(table); r++) {
     size_t i = 0;
     if (tutti_rows_cell(table, r, column) != TUTTI_CELL_TEXT)
       continue;
@@ -127,7 +124,15 @@ bool tutti_profile_is_name(const tutti_rows *table, size_t column, const char *s
     seen[i] = text;
     count += i == count;
   }
-  return *letter;
+  return true;
+}
+
+bool tutti_profile_is_name(const tutti_rows *table, size_t column, const char *sign) {
+  static const char *const units[] = {"%", "$", "\u20ac", "\u00a3", "\u00a5"}; /* euros, pounds, yen */
+  for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+    if (strcmp(sign, units[i]) == 0)
+      return false;
+  return !tutti_profile_is_minus(sign) && tutti_profile_has_few(table, column);
 }
 
 bool tutti_profile_mark(const tutti_rows *table, size_t column, char mark[TUTTI_MARK_ROOM]) {

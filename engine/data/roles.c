@@ -391,7 +391,7 @@ static enum tutti_status check_no_numbers(tutti_context *context, const struct t
                       "%s: the values of the target '%s' are numbers with decimal commas; data.decimal = comma reads "
                       "them as such; if they are classes, set data.task = classification",
                       origin, name);
-  if (tutti_profile_dates(table, position, config->date_format))
+  if (!tutti_profile_has_few(table, position) && tutti_profile_dates(table, position, config->date_format))
     return TUTTI_FAIL(
         context, TUTTI_ERROR_USAGE,
         "%s: the values of the target '%s' are dates, which cannot be a target; write numbers, as of days; "

@@ -15,6 +15,7 @@ table() {
 make() {
   case $2 in
     nothing) : >"$1" ;;
+    "thirty days") { echo a,b,yield && for i in $(seq 10 39); do echo "$i,$((i % 7)),2024-0$((i / 10))-$((i % 10 + 10))"; done; } >"$1" ;;
     "a folder") mkdir -p "$1" ;;
     "gzipped, cut short") seq 20000 | sed 's/.*/&,&,&/; 1i a,b,yield' | gzip | head -c 20000 >"$1" ;;
     "one cell of 300,000 bytes") printf 'a,b,yield\n1,%0300000d,3\n2,x,4\n3,x,5\n4,x,6\n5,x,7\n' 0 | sed 's/,0/,x/' >"$1" ;;
