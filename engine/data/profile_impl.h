@@ -66,8 +66,8 @@ bool tutti_profile_sign(const tutti_rows *table, size_t column, char sign[TUTTI_
 bool tutti_profile_is_minus(const char *mark);
 /* Has a column at most 20 different texts? */
 bool tutti_profile_has_few(const tutti_rows *table, size_t column);
-/* Few different texts that have the same sign, as 1A to 4A or #1 to #3, are names, whatever their numbers; but not if it
-   is a currency, a percent sign or a minus sign. */
+/* Few different texts that have the same sign, as 1A to 4A or #1 to #3, are names, whatever their numbers; but not if
+   that is a currency or a percent sign. */
 bool tutti_profile_is_name(const tutti_rows *table, size_t column, const char *sign);
 bool tutti_profile_mark(const tutti_rows *table, size_t column, char mark[TUTTI_MARK_ROOM]);
 /* The ways to write a date, in words of strptime, in which each text of a column is one, as "%d/%m/%Y or %m/%d/%Y";
