@@ -10,8 +10,7 @@
 static const char *const usual[] = {"%d.%m.%y",       "%d/%m/%y",       "%m/%d/%y", "%d.%m.%y %H:%M", "%d/%m/%y %H:%M",
                                     "%m/%d/%y %H:%M", "%d.%m.%Y",       "%d/%m/%Y", "%m/%d/%Y",       "%d.%m.%Y %H:%M",
                                     "%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M", "%d-%m-%Y", "%Y/%m/%d",       "%Y.%m.%d",
-                                    "%d-%b-%y",       "%d %b %Y",       "%d-%b-%Y", "%b %d, %Y",      "%H:%M",
-                                    "%H:%M:%S",       "%Y-%m",          "%m/%Y",    "%b %Y"};
+                                    "%d-%b-%y",       "%d %b %Y",       "%d-%b-%Y", "%b %d, %Y"};
 enum { USUAL = sizeof usual / sizeof *usual, FORMATS = USUAL + 2 };
 
 /* --- one form for all --- */
@@ -45,9 +44,7 @@ bool tutti_profile_date_formats(const tutti_rows *table, size_t column, char for
 }
 
 bool tutti_profile_dates(const tutti_rows *table, size_t column, const char *format) {
-  char formats[TUTTI_DATE_FORMAT_ROOM];
-  return all_are_dates(table, column, format) || all_are_dates(table, column, "") ||
-         tutti_profile_date_formats(table, column, formats);
+  return all_are_dates(table, column, format) || all_are_dates(table, column, "");
 }
 
 /* --- several forms --- */

@@ -74,7 +74,7 @@ bool tutti_profile_mark(const tutti_rows *table, size_t column, char mark[TUTTI_
    false: there is none among the usual ones (profile_dates.c). */
 bool tutti_profile_date_formats(const tutti_rows *table, size_t column, char formats[TUTTI_DATE_FORMAT_ROOM]);
 
-/* Is each text of a column a date, in this format, as in 2026-01-31, or in a usual way? */
+/* Is each text of a column a date, in this format or as in 2026-01-31? */
 bool tutti_profile_dates(const tutti_rows *table, size_t column, const char *format);
 
 /* Find the forms of a column's dates. */

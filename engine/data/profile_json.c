@@ -168,8 +168,8 @@ static bool warn_of_hidden(const tutti_rows *table, size_t index, const struct t
 static void warn_of_values(const struct tutti_profile_column *column, json_t *warnings) {
   if (column->content == TUTTI_CONTENT_NUMBERS && column->placeholders > 0)
     warn(warnings, column,
-         "%zu of %zu values are %g, far from all others; if that says that the value is missing, set "
-         "data.missing_marks = %g",
+         "%zu of %zu values are %.15g, far from all others; if that says that the value is missing, set "
+         "data.missing_marks = %.15g",
          column->placeholders, column->numbers, column->placeholder, column->placeholder);
   if (has_no_mean(column) && column->spellings[0])
     warn(warnings, column,

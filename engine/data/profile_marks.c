@@ -132,7 +132,7 @@ bool tutti_profile_is_name(const tutti_rows *table, size_t column, const char *s
   for (size_t i = 0; i < sizeof units / sizeof *units; i++)
     if (strcmp(sign, units[i]) == 0)
       return false;
-  return !tutti_profile_is_minus(sign) && tutti_profile_has_few(table, column);
+  return tutti_profile_has_few(table, column);
 }
 
 bool tutti_profile_mark(const tutti_rows *table, size_t column, char mark[TUTTI_MARK_ROOM]) {

@@ -384,14 +384,15 @@ static enum tutti_status check_varies(tutti_context *context, const tutti_rows *
 static enum tutti_status check_no_numbers(tutti_context *context, const struct tutti_data_config *config,
                                           const tutti_rows *table, size_t position) {
   const char *origin = tutti_rows_origin(table), *name = tutti_rows_names(table)[position];
+  bool few = tutti_profile_has_few(table, position);
   char sign[TUTTI_MARK_ROOM];
   bool comma;
-  if (tutti_profile_decimal_commas(table, position))
+  if (!few && tutti_profile_decimal_commas(table, position))
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "%s: the values of the target '%s' are numbers with decimal commas; data.decimal = comma reads "
                       "them as such; if they are classes, set data.task = classification",
                       origin, name);
-  if (!tutti_profile_has_few(table, position) && tutti_profile_dates(table, position, config->date_format))
+  if (!few && tutti_profile_dates(table, position, config->date_format))
     return TUTTI_FAIL(
         context, TUTTI_ERROR_USAGE,
         "%s: the values of the target '%s' are dates, which cannot be a target; write numbers, as of days; "

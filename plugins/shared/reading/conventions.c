@@ -15,7 +15,8 @@ void reading_conventions_release(struct reading_conventions *conventions) { tutt
 
 bool reading_is_ambiguous(const char *text, char sign, char other) {
   const char *at = strchr(text, sign);
-  return at && !strchr(text, other) && strspn(at + 1, digits) == 3 && at[4] == '\0';
+  text += strspn(text, "+-");
+  return at && !strchr(text, other) && at > text && at - text <= 3 && strspn(at + 1, digits) == 3 && at[4] == '\0';
 }
 
 static void note(size_t *first, size_t line) { *first = *first ? *first : line; }
@@ -64,25 +65,20 @@ static bool looks_grouped(const struct reading_column_numbers *numbers) {
   return numbers->whole && !numbers->thousands && !numbers->fraction && (numbers->maybe_comma || numbers->maybe_point);
 }
 
-static enum tutti_status check_columns(tutti_context *context, const char *path, const char *const *names,
-                                       const struct reading_conventions *conventions) {
+static void doubt_columns(tutti_context *context, const char *path, const char *const *names,
+                          const struct reading_conventions *conventions) {
   for (size_t c = 0; c < conventions->columns; c++) {
     const struct reading_column_numbers *numbers = &conventions->column[c];
-    if (!looks_grouped(numbers))
+    bool comma = numbers->maybe_comma && !conventions->comma;
+    if (!looks_grouped(numbers) || (!comma && !numbers->maybe_point))
       continue;
-    if (numbers->maybe_comma)
-      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                        "%s: column '%s': the number in line %zu has three digits behind its comma, as others have, "
-                        "beside whole numbers: the comma may be a decimal sign or group digits; set data.decimal = "
-                        "comma or point",
-                        path, names[c], numbers->maybe_comma);
-    tutti_log(context, TUTTI_LOG_WARNING,
-              "%s: column '%s': the number in line %zu has three digits behind its point, as others have, beside whole "
-              "numbers; it is read as in 1.234, not as 1234: if points group digits, set data.decimal = comma, and "
-              "else point",
-              path, names[c], numbers->maybe_point);
+    tutti_log(
+        context, TUTTI_LOG_WARNING,
+        "%s: column '%s': the number in line %zu has three digits behind its %s, beside whole numbers; it is read "
+        "as 1.234 is, and not as 1234: if %ss group digits, set data.decimal = %s, and else %s",
+        path, names[c], comma ? numbers->maybe_comma : numbers->maybe_point, comma ? "comma" : "point",
+        comma ? "comma" : "point", comma ? "point" : "comma", comma ? "comma" : "point");
   }
-  return TUTTI_OK;
 }
 
 enum tutti_status reading_conventions_check(tutti_context *context, const char *path, const char *const *names,
@@ -104,7 +100,7 @@ enum tutti_status reading_conventions_check(tutti_context *context, const char *
                       "%s: the numbers in lines %zu and %zu do not tell together whether commas or points are their "
                       "decimal signs; set data.decimal = comma or point",
                       path, one, other);
-  TUTTI_TRY(context, check_columns(context, path, names, conventions));
+  doubt_columns(context, path, names, conventions);
   if (seen->maybe_comma && !seen->comma && !seen->point)
     tutti_log(
         context, TUTTI_LOG_WARNING,

@@ -38,8 +38,8 @@ bool reading_is_ambiguous(const char *text, char sign, char other);
 void reading_conventions_note(struct reading_conventions *conventions, size_t column, size_t line, const char *text,
                               enum reading_numeral is);
 
-/* Would a number be read a thousand times too large or too small? TUTTI_ERROR_USAGE: the numbers contradict each other;
-   a warning where they leave a doubt. names[columns] */
+/* Would a number be read a thousand times too large or too small? TUTTI_ERROR_USAGE: the numbers contradict each other.
+   A warning where they leave a doubt. names[columns] */
 TUTTI_NODISCARD enum tutti_status reading_conventions_check(tutti_context *context, const char *path,
                                                             const char *const *names,
                                                             const struct reading_conventions *conventions);

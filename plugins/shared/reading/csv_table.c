@@ -114,20 +114,12 @@ static void doubt_first_row(const struct table *table) {
               table->path);
 }
 
-/* A name of its own for each column, also for one that has none in the file: its number could be that of another. */
+/* A name of its own for each column that has one. */
 static enum tutti_status check_name(const struct table *table, size_t column) {
   const char *name = csv_row_cell(table->row, column), *say = "";
-  char number[32];
-  (void)snprintf(number, sizeof number, "x%zu", column);
-  size_t other = tutti_rows_find(table->rows, *name ? name : number);
+  size_t other = *name ? tutti_rows_find(table->rows, name) : SIZE_MAX;
   if (other == SIZE_MAX)
     return TUTTI_OK;
-  if (!*name || !*csv_row_cell(table->row, other))
-    return TUTTI_FAIL(table->context, TUTTI_ERROR_USAGE,
-                      "%s:%zu: column %zu has no name and is called by its number, '%s', which is the name of column "
-                      "%zu; give it a name",
-                      table->path, table->row->line, *name ? other : column, *name ? name : number,
-                      *name ? column : other);
   if (table->header == READING_HEADER_AUTO)
     say = ", or, if the line is a row of data, set data.header = no";
   return TUTTI_FAIL(
@@ -136,7 +128,19 @@ static enum tutti_status check_name(const struct table *table, size_t column) {
       table->path, table->row->line, other, column, name, say);
 }
 
-/* Make the columns from the first row. A column without a name is called by its number. */
+/* The name of a column without one: NULL, so that it is called by its number, as x3; or, where another column has that
+   name, another one. */
+static const char *made_name(const struct csv_row *row, size_t column, char name[32]) {
+  (void)snprintf(name, 32, "x%zu", column);
+  for (size_t i = 0; i < row->count; i++)
+    if (strcmp(csv_row_cell(row, i), name) == 0) {
+      (void)snprintf(name, 32, "(column %zu)", column);
+      return name;
+    }
+  return NULL;
+}
+
+/* Make the columns from the first row. */
 static enum tutti_status add_columns(struct table *table) {
   const struct csv_row *row = table->row;
   table->any = true;
@@ -148,7 +152,8 @@ static enum tutti_status add_columns(struct table *table) {
   if (!table->names && table->header == READING_HEADER_AUTO)
     doubt_signs(table);
   for (size_t i = 0; i < row->count; i++) {
-    const char *name = table->names && *csv_row_cell(row, i) ? csv_row_cell(row, i) : NULL;
+    char made[32];
+    const char *name = !table->names ? NULL : *csv_row_cell(row, i) ? csv_row_cell(row, i) : made_name(row, i, made);
     if (tutti_cancelled(table->context))
       return TUTTI_FAIL(table->context, TUTTI_ERROR_CANCELLED, "%s: cancelled", table->path);
     if (table->names)

@@ -68,10 +68,19 @@ static const char *wide_of(const char *begin, size_t length) {
   return little ? wide_little : big ? wide_big : NULL;
 }
 
+/* An object, or an array of objects or arrays, with blanks between its marks or without. */
+static bool is_json(const char *begin, size_t length) {
+  if (length == 0 || (*begin != '{' && *begin != '['))
+    return false;
+  const bool object = *begin == '{';
+  do
+    begin++, length--;
+  while (length > 0 && *begin && strchr(" \t\r\n", *begin));
+  return length > 0 && *begin && strchr(object ? "\"}" : "{[", *begin);
+}
+
 const char *reading_foreign(const char *begin, size_t length) {
-  static const struct {
-    const char *begin, *text;
-  } texts[] = {{"<!doctype html", page}, {"<html", page}, {"{\"", json}, {"[{", json}, {"[[", json}};
+  static const struct { const char *begin, *text; } texts[] = {{"<!doctype html", page}, {"<html", page}};
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
     if (length >= kinds[i].length && memcmp(begin, kinds[i].begin, kinds[i].length) == 0)
       return kinds[i].text;
@@ -83,5 +92,5 @@ const char *reading_foreign(const char *begin, size_t length) {
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
     if (length >= strlen(texts[i].begin) && strncasecmp(begin, texts[i].begin, strlen(texts[i].begin)) == 0)
       return texts[i].text;
-  return NULL;
+  return is_json(begin, length) ? json : NULL;
 }
