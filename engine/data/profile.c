@@ -87,10 +87,10 @@ static void find_placeholder(size_t count, const double *numbers, struct tutti_p
     while (same < count && numbers[end ? count - 1 - same : same] == number)
       same++;
     if (same < 2 || same == count || !is_nines(number))
-      continue; /* of two values neither is far from others */
-    double low = numbers[end ? 0 : same], high = numbers[end ? count - 1 - same : count - 1];
-    if (fmin(fabs(number - low), fabs(number - high)) <= high - low || low == high)
       continue;
+    double low = numbers[end ? 0 : same], high = numbers[end ? count - 1 - same : count - 1];
+    if (low == high || fmin(fabs(number - low), fabs(number - high)) <= high - low)
+      continue; /* one other value says nothing about what is far */
     profile->placeholder = number;
     profile->placeholders = same;
   }

@@ -381,8 +381,8 @@ static enum tutti_status check_varies(tutti_context *context, const tutti_rows *
 }
 
 /* Prices as $1,200 are texts, as dates are, and texts are classes; but nobody wants a class for each price. */
-static enum tutti_status check_no_numbers(tutti_context *context, const struct tutti_data_config *config,
-                                          const tutti_rows *table, size_t position) {
+static enum tutti_status check_are_classes(tutti_context *context, const struct tutti_data_config *config,
+                                           const tutti_rows *table, size_t position) {
   const char *origin = tutti_rows_origin(table), *name = tutti_rows_names(table)[position];
   bool few = tutti_profile_has_few(table, position);
   char sign[TUTTI_MARK_ROOM];
@@ -430,7 +430,7 @@ static enum tutti_status take_target(tutti_context *context, const struct tutti_
                       encoding->targets);
   TUTTI_TRY(context, check_utf8(context, table, position));
   if (config->task == TUTTI_TASK_AUTO && !tutti_rows_task(table, &said))
-    TUTTI_TRY(context, check_no_numbers(context, config, table, position));
+    TUTTI_TRY(context, check_are_classes(context, config, table, position));
   TUTTI_TRY(context, check_none_missing(context, table, split, false, column));
   TUTTI_TRY(context, collect_categories(context, table, split, column));
   if (column->categories < 2)

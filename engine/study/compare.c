@@ -100,12 +100,16 @@ static enum tutti_status warnings_json(tutti_context *context, const struct comp
 
 /* --- metrics ----------------------------------------------------------------------------------------------------- */
 
-static const json_t *find_metric(const json_t *metrics, const char *name) {
+size_t tutti_compare_metric_place(const json_t *metrics, const char *name) {
   size_t index;
   json_t *metric;
   json_array_foreach(metrics, index,
-                     metric) if (strcmp(json_string_value(json_object_get(metric, "name")), name) == 0) return metric;
-  return NULL;
+                     metric) if (strcmp(json_string_value(json_object_get(metric, "name")), name) == 0) return index;
+  return json_array_size(metrics);
+}
+
+static const json_t *find_metric(const json_t *metrics, const char *name) {
+  return json_array_get(metrics, tutti_compare_metric_place(metrics, name));
 }
 
 /* The metric whose value is wanted. */

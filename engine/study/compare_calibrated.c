@@ -4,15 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-/* The place of the metric with this name, or the number of metrics. */
-static size_t metric_place(const json_t *metrics, const char *name) {
-  size_t index;
-  json_t *metric;
-  json_array_foreach(metrics, index,
-                     metric) if (strcmp(json_string_value(json_object_get(metric, "name")), name) == 0) return index;
-  return json_array_size(metrics);
-}
-
 /* Put "calibrated-NAME" behind NAME, with this value. */
 static enum tutti_status put(tutti_context *context, json_t *metrics, size_t place, json_t *value) {
   char *name;
@@ -44,7 +35,7 @@ enum tutti_status tutti_compare_take_calibrated(tutti_context *context, struct c
   json_t *metric;
   json_array_foreach(calibrated, index, metric) {
     const char *name = json_string_value(json_object_get(metric, "name"));
-    size_t place = name ? metric_place(run->metrics, name) : json_array_size(run->metrics);
+    size_t place = name ? tutti_compare_metric_place(run->metrics, name) : json_array_size(run->metrics);
     if (place == json_array_size(run->metrics))
       continue;
     json_t *before = json_object_get(json_array_get(run->metrics, place), "value");
@@ -59,8 +50,9 @@ static enum tutti_status fill_run(tutti_context *context, const json_t *wanted, 
   const char *name;
   json_t *calibrated;
   json_object_foreach((json_t *)wanted, name, calibrated) {
-    size_t place = metric_place(run->metrics, json_string_value(calibrated));
-    if (place == json_array_size(run->metrics) || metric_place(run->metrics, name) < json_array_size(run->metrics))
+    size_t place = tutti_compare_metric_place(run->metrics, json_string_value(calibrated));
+    if (place == json_array_size(run->metrics) ||
+        tutti_compare_metric_place(run->metrics, name) < json_array_size(run->metrics))
       continue;
     json_t *value = json_object_get(json_array_get(run->metrics, place), "value");
     TUTTI_TRY(context, put(context, run->metrics, place, value));
@@ -85,8 +77,8 @@ out:
 bool tutti_compare_is_changed(const struct compare *compare, const char *name, const char *of) {
   for (size_t i = 0; i < compare->compared; i++) {
     const json_t *metrics = compare->runs[i].metrics;
-    const json_t *after = json_array_get(metrics, metric_place(metrics, name));
-    const json_t *before = json_array_get(metrics, metric_place(metrics, of));
+    const json_t *after = json_array_get(metrics, tutti_compare_metric_place(metrics, name));
+    const json_t *before = json_array_get(metrics, tutti_compare_metric_place(metrics, of));
     if (after && !json_equal(json_object_get(after, "value"), json_object_get(before, "value")))
       return true;
   }

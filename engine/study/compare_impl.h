@@ -111,6 +111,8 @@ TUTTI_NODISCARD enum tutti_status
 tutti_compare_standings(tutti_context *context, const struct compare *compare, enum tutti_better better,
                         double (*value_of)(const void *argument, const struct compare *compare, size_t run),
                         const void *argument, json_t **placings, json_t **duels);
+/* The place of the metric with this name, or the number of metrics. */
+size_t tutti_compare_metric_place(const json_t *metrics, const char *name);
 /* Which values of a metric (an object with "better") are better. */
 enum tutti_better tutti_compare_better(const json_t *metric);
 

@@ -100,22 +100,9 @@ awk -v OFS=, 'function draw() { state = (state * 16807) % 2147483647; return sta
   }' >rows.csv
 head -201 rows.csv >train.csv
 
-# learner NAME TARGETS BACKEND CALIBRATOR SETTING...: two models of one backend, both in the ensemble.
 learner() {
-  local name=$1 targets=$2 learner=$3 calibrator=$4 ignored="price rent kind"
-  shift 4
-  for target in $targets; do ignored=${ignored/$target/}; done
-  {
-    printf '[run]\nbudget = 2\nseed = 3\n[data]\nplugin = csv\npath = train.csv\ncategorical = code\n'
-    printf 'target = %s\nignore = %s\nsplit = 0.6 0.3 0.1\nmissing = indicator\n' "$targets" "$ignored"
-    printf 'unseen = other\nrare = 2\n[space]\nplugin = fixed\n'
-    printf '[builder]\nplugin = nes-rs\n[selector]\nplugin = all\n[backend]\n%b\n' "$learner"
-    [ -z "$calibrator" ] || printf '[evaluation]\nfolds = 0\n[calibrator]\n%b\n' "$calibrator"
-  } >"$name.ini"
-  tutti run "$name.ini" --out "$name" --quiet "$@"
-  expect_code 0
-  [ -z "$calibrator" ] || grep -q '"fit"' "$name/ensemble.json" || complain "expected a fitted calibrator in $name"
-  expect_same "$name" rows.csv
+  run_learner "$@" --set data.categorical=code
+  expect_same "$1" rows.csv
 }
 forest='plugin = trees\ntrees = 15' boosting='plugin = trees\ntrees = 15\nmethod = boosting'
 learner forest price "$forest" 'plugin = conformal'

@@ -102,3 +102,20 @@ plugin = function
 plugin = nes-rs
 INI
 }
+
+# run_learner NAME TARGETS LEARNER CALIBRATOR SETTING...: two models of one backend, both in the ensemble, of train.csv with
+# the targets price, rent and kind.
+run_learner() {
+  local name=$1 targets=$2 learner=$3 calibrator=$4 ignored="price rent kind"
+  shift 4
+  for target in $targets; do ignored=${ignored/$target/}; done
+  {
+    printf '[run]\nbudget = 2\nseed = 3\n[data]\nplugin = csv\npath = train.csv\ntarget = %s\nignore = %s\n' "$targets" "$ignored"
+    printf 'split = 0.6 0.3 0.1\nmissing = indicator\nunseen = other\nrare = 2\n[space]\nplugin = fixed\n'
+    printf '[builder]\nplugin = nes-rs\n[selector]\nplugin = all\n[backend]\n%b\n' "$learner"
+    [ -z "$calibrator" ] || printf '[evaluation]\nfolds = 0\n[calibrator]\n%b\n' "$calibrator"
+  } >"$name.ini"
+  tutti run "$name.ini" --out "$name" --quiet "$@"
+  expect_code 0
+  [ -z "$calibrator" ] || grep -q '"fit"' "$name/ensemble.json" || complain "expected a fitted calibrator in $name"
+}

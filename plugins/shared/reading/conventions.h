@@ -30,7 +30,7 @@ TUTTI_NODISCARD enum tutti_status reading_conventions_open(tutti_context *contex
                                                            struct reading_conventions *conventions);
 void reading_conventions_release(struct reading_conventions *conventions);
 
-/* Is there this sign once, with three digits behind it, and not the other? */
+/* Is there this sign once, with one to three digits before it and three behind it, and not the other? */
 bool reading_is_ambiguous(const char *text, char sign, char other);
 
 /* Where cells are not separated by commas, each number is read by itself: note what it says of all, and of its column.

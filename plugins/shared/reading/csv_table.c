@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "conventions.h"
@@ -128,16 +129,47 @@ static enum tutti_status check_name(const struct table *table, size_t column) {
       table->path, table->row->line, other, column, name, say);
 }
 
-/* The name of a column without one: NULL, so that it is called by its number, as x3; or, where another column has that
-   name, another one. */
-static const char *made_name(const struct csv_row *row, size_t column, char name[32]) {
-  (void)snprintf(name, 32, "x%zu", column);
-  for (size_t i = 0; i < row->count; i++)
-    if (strcmp(csv_row_cell(row, i), name) == 0) {
-      (void)snprintf(name, 32, "(column %zu)", column);
-      return name;
-    }
-  return NULL;
+/* taken[columns]: does a column have the name that this one would get by its number, as x3? */
+static void find_taken(const struct csv_row *row, bool *taken) {
+  for (size_t i = 0; i < row->count; i++) {
+    const char *name = csv_row_cell(row, i);
+    char *end;
+    if (name[0] != 'x' || name[1] < '0' || name[1] > '9')
+      continue;
+    size_t number = strtoul(name + 1, &end, 10);
+    if (*end == '\0' && number < row->count)
+      taken[number] = true;
+  }
+}
+
+/* The name of a column of the first row. One without a name is called by its number (NULL), or if that is the name of
+   another, made[32]. */
+static const char *name_of(const struct table *table, size_t column, bool taken, char *made) {
+  const char *name = csv_row_cell(table->row, column);
+  if (!table->names || (!*name && !taken))
+    return NULL;
+  (void)snprintf(made, 32, "(column %zu)", column);
+  return *name ? name : made;
+}
+
+static enum tutti_status add_named_columns(const struct table *table) {
+  enum tutti_status status = TUTTI_OK;
+  const struct csv_row *row = table->row;
+  bool *taken;
+  char made[32];
+  TUTTI_TRY(table->context, tutti_alloc(table->context, row->count, sizeof *taken, &taken));
+  find_taken(row, taken);
+  for (size_t i = 0; i < row->count; i++) {
+    if (tutti_cancelled(table->context))
+      TUTTI_TRY_OUT(table->context, TUTTI_FAIL(table->context, TUTTI_ERROR_CANCELLED, "%s: cancelled", table->path));
+    if (table->names)
+      TUTTI_TRY_OUT(table->context, check_name(table, i));
+    TUTTI_TRY_OUT(table->context,
+                  tutti_rows_add_column(table->context, table->rows, name_of(table, i, taken[i], made)));
+  }
+out:
+  tutti_free(taken);
+  return status;
 }
 
 /* Make the columns from the first row. */
@@ -151,15 +183,7 @@ static enum tutti_status add_columns(struct table *table) {
     doubt_first_row(table);
   if (!table->names && table->header == READING_HEADER_AUTO)
     doubt_signs(table);
-  for (size_t i = 0; i < row->count; i++) {
-    char made[32];
-    const char *name = !table->names ? NULL : *csv_row_cell(row, i) ? csv_row_cell(row, i) : made_name(row, i, made);
-    if (tutti_cancelled(table->context))
-      return TUTTI_FAIL(table->context, TUTTI_ERROR_CANCELLED, "%s: cancelled", table->path);
-    if (table->names)
-      TUTTI_TRY(table->context, check_name(table, i));
-    TUTTI_TRY(table->context, tutti_rows_add_column(table->context, table->rows, name));
-  }
+  TUTTI_TRY(table->context, add_named_columns(table));
   TUTTI_TRY(table->context, reading_conventions_open(table->context, row->count, &table->conventions));
   return tutti_alloc(table->context, row->count, sizeof *table->runs, &table->runs);
 }
