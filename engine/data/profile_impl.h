@@ -47,8 +47,8 @@ struct tutti_profile_column {
   struct tutti_date_forms forms;                   /* of texts of a column that the recipe could take for dates */
   double low, high, mean, deviation;               /* of numbers, or of the days of dates; NaN without */
   bool whole;                                      /* all numbers are whole */
-  size_t placeholders;                             /* of numbers: so many are ... */
-  double placeholder;                              /* ... -999 or the like, far from all others */
+  size_t placeholders;                             /* of numbers: rows with the next one */
+  double placeholder;                              /* -999 or the like, far from all others */
   const char *spellings[2];                        /* of texts: two that differ in capitals alone, or NULL */
   size_t levels;                                   /* different values: of texts, or of numbers */
   size_t rarest;                                   /* rows of the value that is rarest */
