@@ -100,21 +100,9 @@ static enum tutti_status warnings_json(tutti_context *context, const struct comp
 
 /* --- metrics ----------------------------------------------------------------------------------------------------- */
 
-size_t tutti_compare_metric_place(const json_t *metrics, const char *name) {
-  size_t index;
-  json_t *metric;
-  json_array_foreach(metrics, index,
-                     metric) if (strcmp(json_string_value(json_object_get(metric, "name")), name) == 0) return index;
-  return json_array_size(metrics);
-}
-
-static const json_t *find_metric(const json_t *metrics, const char *name) {
-  return json_array_get(metrics, tutti_compare_metric_place(metrics, name));
-}
-
 /* The metric whose value is wanted. */
 static double value_now(const void *argument, const struct compare *compare, size_t run) {
-  const json_t *value = json_object_get(find_metric(compare->runs[run].metrics, argument), "value");
+  const json_t *value = json_object_get(tutti_compare_metric(compare->runs[run].metrics, argument), "value");
   return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
@@ -185,10 +173,6 @@ static json_t *duels_json(const struct tutti_figures *figures) {
   return duels;
 }
 
-enum tutti_better tutti_compare_better(const json_t *metric) {
-  return tutti_better_parse(json_string_value(json_object_get(metric, "better")));
-}
-
 enum tutti_status
 tutti_compare_standings(tutti_context *context, const struct compare *compare, enum tutti_better better,
                         double (*value_of)(const void *argument, const struct compare *compare, size_t run),
@@ -236,7 +220,8 @@ static enum tutti_status metrics_json(tutti_context *context, const struct compa
       size_t index, count = json_array_size(compare->runs[i].metrics);
       json_t *metric, *made;
       json_array_foreach(compare->runs[i].metrics, index, metric) {
-        if ((index + 1 == count) != last || find_metric(metrics, json_string_value(json_object_get(metric, "name"))))
+        if ((index + 1 == count) != last ||
+            tutti_compare_metric(metrics, json_string_value(json_object_get(metric, "name"))))
           continue;
         TUTTI_TRY(context, metric_json(context, compare, metric, &made));
         json_array_append_new(metrics, made);

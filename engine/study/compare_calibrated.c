@@ -51,8 +51,7 @@ static enum tutti_status fill_run(tutti_context *context, const json_t *wanted, 
   json_t *calibrated;
   json_object_foreach((json_t *)wanted, name, calibrated) {
     size_t place = tutti_compare_metric_place(run->metrics, json_string_value(calibrated));
-    if (place == json_array_size(run->metrics) ||
-        tutti_compare_metric_place(run->metrics, name) < json_array_size(run->metrics))
+    if (place == json_array_size(run->metrics) || tutti_compare_metric(run->metrics, name))
       continue;
     json_t *value = json_object_get(json_array_get(run->metrics, place), "value");
     TUTTI_TRY(context, put(context, run->metrics, place, value));
@@ -77,8 +76,8 @@ out:
 bool tutti_compare_is_changed(const struct compare *compare, const char *name, const char *of) {
   for (size_t i = 0; i < compare->compared; i++) {
     const json_t *metrics = compare->runs[i].metrics;
-    const json_t *after = json_array_get(metrics, tutti_compare_metric_place(metrics, name));
-    const json_t *before = json_array_get(metrics, tutti_compare_metric_place(metrics, of));
+    const json_t *after = tutti_compare_metric(metrics, name);
+    const json_t *before = tutti_compare_metric(metrics, of);
     if (after && !json_equal(json_object_get(after, "value"), json_object_get(before, "value")))
       return true;
   }

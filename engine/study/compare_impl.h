@@ -75,6 +75,15 @@ TUTTI_NODISCARD enum tutti_status tutti_compare_find(tutti_context *context, siz
 /* The value of a key in a run's recipe, or NULL. */
 const char *tutti_compare_value(const struct compare_run *run, const char *key);
 
+/* --- metrics by name (compare_metrics.c) ------------------------------------------------------------------------- */
+
+/* The place of the metric with this name, or the number of metrics. */
+size_t tutti_compare_metric_place(const json_t *metrics, const char *name);
+/* The metric with this name, or NULL. */
+const json_t *tutti_compare_metric(const json_t *metrics, const char *name);
+/* Which values of a metric (an object with "better") are better. */
+enum tutti_better tutti_compare_better(const json_t *metric);
+
 /* --- after the calibrator (compare_calibrated.c) ----------------------------------------------------------------- */
 
 /* Put the split's metrics after the calibrator (an array as in summary.json; NULL: none) into run->metrics. */
@@ -111,10 +120,6 @@ TUTTI_NODISCARD enum tutti_status
 tutti_compare_standings(tutti_context *context, const struct compare *compare, enum tutti_better better,
                         double (*value_of)(const void *argument, const struct compare *compare, size_t run),
                         const void *argument, json_t **placings, json_t **duels);
-/* The place of the metric with this name, or the number of metrics. */
-size_t tutti_compare_metric_place(const json_t *metrics, const char *name);
-/* Which values of a metric (an object with "better") are better. */
-enum tutti_better tutti_compare_better(const json_t *metric);
 
 /* --- row by row (compare_rows.c) --------------------------------------------------------------------------------- */
 

@@ -11,6 +11,7 @@ libtutti_engine_la_SOURCES += %D%/compare_calibrated.c
 libtutti_engine_la_SOURCES += %D%/compare_groups.c
 libtutti_engine_la_SOURCES += %D%/compare_impl.h
 libtutti_engine_la_SOURCES += %D%/compare_last.c
+libtutti_engine_la_SOURCES += %D%/compare_metrics.c
 libtutti_engine_la_SOURCES += %D%/compare_pairs.c
 libtutti_engine_la_SOURCES += %D%/compare_rows.c
 libtutti_engine_la_SOURCES += %D%/compare_runs.c
