@@ -32,7 +32,7 @@ static enum tutti_status take_mark(struct reader *reader, const char *word) {
   char meaning[TUTTI_SOURCE_WORD_ROOM];
   double number, none;
   bool other;
-  if (tutti_cell_read(word, &number) != TUTTI_CELL_NUMBER)
+  if (tutti_cell_read(word, &number) > TUTTI_CELL_INFINITE)
     return TUTTI_OK;
   TUTTI_TRY(reader->context, ask(reader, word, meaning, &other));
   if (!other || tutti_cell_read(meaning, &none) != TUTTI_CELL_MISSING)
@@ -60,9 +60,10 @@ out:
   return status;
 }
 
+/* An application's floats hold a mark such as -99.9 as the float that is next to it. */
 static bool is_mark(const struct reader *reader, double number) {
   for (size_t i = 0; i < reader->mark_count; i++)
-    if (reader->marks[i] == number)
+    if (reader->marks[i] == number || (double)(float)reader->marks[i] == number)
       return true;
   return false;
 }
@@ -91,7 +92,7 @@ static enum tutti_status meaning_of(struct reader *reader, size_t row, size_t co
   const char *text = tutti_rows_text(reader->table, row, column);
   bool other;
   *meaning = NULL;
-  if (cell == TUTTI_CELL_NUMBER)
+  if (cell == TUTTI_CELL_NUMBER || cell == TUTTI_CELL_INFINITE)
     *meaning = is_mark(reader, tutti_rows_number(reader->table, row, column)) ? "" : NULL;
   if (cell != TUTTI_CELL_TEXT || (used->categories && tutti_category_find(used, text) != SIZE_MAX))
     return TUTTI_OK;

@@ -206,6 +206,23 @@ static void rows_of_an_application(void **state) {
   }
 }
 
+/* Numbers that stand for missing cells: as floats, and endless ones, too. */
+static void marks_among_numbers_of_an_application(void **state) {
+  (void)state;
+  const double numbers[] = {-99.9, (double)-99.9F, HUGE_VAL, -99.89, 3};
+  tutti_rows *rows;
+  tutti_split *split;
+  put("a.csv", "a,y\n-99.9,1\n3,2\ninf,2\n5,3\n");
+  loads(PLAIN "missing_marks=-99.9 inf\nmissing=mean");
+  assert_int_equal(tutti_rows_create(context, "here", &rows), TUTTI_OK);
+  assert_int_equal(tutti_rows_add_column(context, rows, "a"), TUTTI_OK);
+  assert_int_equal(tutti_rows_add_numbers(context, rows, 0, 5, numbers), TUTTI_OK);
+  assert_int_equal(tutti_dataset_encode(context, dataset, rows, &split), TUTTI_OK);
+  assert_memory_equal(tutti_split_inputs(split), ((float[]){4, 4, 4, -99.89F, 3}), 5 * sizeof(float));
+  tutti_split_destroy(split);
+  tutti_rows_destroy(rows);
+}
+
 static void headers(void **state) {
   (void)state;
   put("a.csv", "1,2,3\n4,5,6\n");
@@ -484,6 +501,8 @@ int main(void) {
       data_test(ways_to_write_one_table),
       data_test(words_of_an_application),
       data_test(rows_of_an_application),
+      data_test(marks_among_numbers_of_an_application),
+      data_test(marks_among_numbers_of_an_application),
       data_test(headers),
       data_test(signs_and_marks_of_ones_own),
       data_test(targets_by_name_and_number),
