@@ -55,10 +55,8 @@ static const char *closest_section(const tutti_recipe *recipe, const char *secti
 
 static enum tutti_status unknown_section(tutti_context *context, const tutti_recipe *recipe,
                                          const struct recipe_entry *entry) {
-  enum tutti_kind kind;
-  if (tutti_kind_parse(context, entry->section, &kind) == TUTTI_OK)
+  if (tutti_recipe_is_kind(context, entry->section))
     return unused_kind(context, entry);
-  tutti_error_clear(context);
   const char *closest = closest_section(recipe, entry->section);
   return tutti_recipe_blame_line(
       context, entry,

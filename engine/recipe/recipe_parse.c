@@ -374,6 +374,15 @@ out:
 
 /* --- overrides --------------------------------------------------------------------------------------------------- */
 
+/* "calibrator=conformal" is told what is understood: "calibrator.plugin=conformal". */
+static enum tutti_status no_section(tutti_context *context, const char *override, const char *name) {
+  const char *equals = strchr(override, '=');
+  bool chooses = equals && tutti_recipe_is_kind(context, name);
+  return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "--set: expected 'section.key=value', found '%s'%s%s%s%s%s", override,
+                    chooses ? "; did you mean '" : "", chooses ? name : "", chooses ? ".plugin" : "",
+                    chooses ? equals : "", chooses ? "'?" : "");
+}
+
 static enum tutti_status read_override(tutti_context *context, tutti_recipe *recipe, const struct recipe_file *file,
                                        unsigned layer, const char *override) {
   enum tutti_status status = TUTTI_OK;
@@ -384,7 +393,7 @@ static enum tutti_status read_override(tutti_context *context, tutti_recipe *rec
     *equals = '\0';
   char *section = skip_blanks(copy), *dot = strchr(section, '.');
   if (!equals || !dot || dot == section) {
-    status = TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "--set: expected 'section.key=value', found '%s'", override);
+    status = no_section(context, override, section);
     goto out;
   }
   *dot = '\0';

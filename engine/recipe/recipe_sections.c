@@ -73,6 +73,13 @@ static size_t add_names(const struct tutti_params *params, unsigned flags, size_
   return count;
 }
 
+bool tutti_recipe_is_kind(tutti_context *context, const char *name) {
+  enum tutti_kind kind;
+  bool is_kind = tutti_kind_parse(context, name, &kind) == TUTTI_OK;
+  tutti_error_clear(context);
+  return is_kind;
+}
+
 enum tutti_status tutti_recipe_unknown_key(tutti_context *context, const struct recipe_entry *entry, const char *owner,
                                            const struct tutti_params *params, const struct tutti_params *more,
                                            unsigned flags) {
@@ -86,7 +93,9 @@ enum tutti_status tutti_recipe_unknown_key(tutti_context *context, const struct 
   const char *dot = strrchr(entry->key, '.');
   const char *closest = tutti_closest_name(dot ? dot + 1 : entry->key, count, names);
   tutti_text_add(&text, "unknown key");
-  if (closest)
+  if (tutti_recipe_is_kind(context, entry->key))
+    tutti_text_add(&text, "; did you mean 'plugin' in the section [%s]?", entry->key);
+  else if (closest)
     tutti_text_add(&text, "; did you mean '%s'?", closest);
   tutti_text_add(&text, " (%s %s", owner, count ? "has: " : "has no parameters");
   for (size_t i = 0; i < count; i++)
