@@ -54,6 +54,8 @@ TUTTI_NODISCARD enum tutti_status tutti_recipe_read(tutti_context *context, tutt
 void tutti_recipe_release_entries(tutti_recipe *recipe);
 /* The entry of a section and key, or NULL. */
 const struct recipe_entry *tutti_recipe_find(const tutti_recipe *recipe, const char *section, const char *key);
+/* Is it the name of a kind of plugin? Clears the context's error. */
+bool tutti_recipe_is_kind(tutti_context *context, const char *name);
 /* Put "FILE:LINE: [section] key: " in front of an error's message. Returns `status`. */
 enum tutti_status tutti_recipe_blame(tutti_context *context, const struct recipe_entry *entry,
                                      enum tutti_status status);
@@ -116,8 +118,6 @@ bool tutti_recipe_has_root(const tutti_recipe *recipe, const struct recipe_root 
 bool tutti_recipe_is_root(const tutti_recipe *recipe, const char *section);
 /* May a resumed run have another value of this key of [run]? */
 bool tutti_run_is_circumstance(const char *key);
-/* Is it the name of a kind of plugin? Clears the context's error. */
-bool tutti_recipe_is_kind(tutti_context *context, const char *name);
 /* Fail for a key that is neither in the tables nor in `more` (or NULL). `owner` has the tables, as in "backend cpu";
    parameters that lack one of `flags` are not mentioned. */
 enum tutti_status tutti_recipe_unknown_key(tutti_context *context, const struct recipe_entry *entry, const char *owner,

@@ -30,6 +30,13 @@ struct parser {
 
 /* --- entries ----------------------------------------------------------------------------------------------------- */
 
+bool tutti_recipe_is_kind(tutti_context *context, const char *name) {
+  enum tutti_kind kind;
+  bool is_kind = tutti_kind_parse(context, name, &kind) == TUTTI_OK;
+  tutti_error_clear(context);
+  return is_kind;
+}
+
 enum tutti_status tutti_recipe_blame_line(tutti_context *context, const struct recipe_entry *entry,
                                           enum tutti_status status) {
   return entry->file->command_line ? tutti_error_prefix(context, status, "--set %s.%s: ", entry->section, entry->key)

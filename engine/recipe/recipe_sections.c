@@ -73,13 +73,6 @@ static size_t add_names(const struct tutti_params *params, unsigned flags, size_
   return count;
 }
 
-bool tutti_recipe_is_kind(tutti_context *context, const char *name) {
-  enum tutti_kind kind;
-  bool is_kind = tutti_kind_parse(context, name, &kind) == TUTTI_OK;
-  tutti_error_clear(context);
-  return is_kind;
-}
-
 enum tutti_status tutti_recipe_unknown_key(tutti_context *context, const struct recipe_entry *entry, const char *owner,
                                            const struct tutti_params *params, const struct tutti_params *more,
                                            unsigned flags) {
