@@ -159,12 +159,12 @@ static bool is_known(const struct report_page *page, const char *metric) {
   return false;
 }
 
-/* Does the calibrator of any run change the metric? Rounding does not count. */
+/* Does the calibrator of any run change the metric? */
 static bool is_calibrated(const struct report_page *page, const char *metric) {
   for (size_t run = 0; run < page->runs; run++) {
     const double before = result_of(&page->facts[run], metric, false),
                  after = result_of(&page->facts[run], metric, true);
-    if (isfinite(after) && !(fabs(after - before) <= 1e-6 * fabs(before)))
+    if (isfinite(after) && !tutti_compare_is_rounding(before, after))
       return true;
   }
   return false;

@@ -1,7 +1,6 @@
 /* compare_calibrated.c - metrics of the ensembles as they predict, after their calibrators, beside those without. */
 #include "compare_impl.h"
 
-#include <math.h>
 #include <string.h>
 
 /* Put "calibrated-NAME" behind NAME, with this value. */
@@ -23,10 +22,9 @@ static enum tutti_status put(tutti_context *context, json_t *metrics, size_t pla
 
 static bool is_calibrated(const json_t *metric) { return json_object_get(metric, COMPARE_CALIBRATED_OF) != NULL; }
 
-/* A calibrator that leaves a mean where it is stores it in floats: that is no change. */
 static bool is_rounding(const json_t *before, const json_t *after) {
-  double one = json_number_value(before), other = json_number_value(after);
-  return json_is_number(before) && json_is_number(after) && fabs(one - other) <= 1e-6 * fabs(one);
+  return json_is_number(before) && json_is_number(after) &&
+         tutti_compare_is_rounding(json_number_value(before), json_number_value(after));
 }
 
 enum tutti_status tutti_compare_take_calibrated(tutti_context *context, struct compare_run *run,

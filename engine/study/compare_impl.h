@@ -5,6 +5,7 @@
 #include "engine/run/run_impl.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <tutti/compare.h>
 
 /* A key of a run's effective recipe, as "section.key". */
@@ -92,6 +93,10 @@ TUTTI_NODISCARD enum tutti_status tutti_compare_take_calibrated(tutti_context *c
 /* Where some runs have such metrics, give them to the others, too: with the values that they have without a
    calibrator. */
 TUTTI_NODISCARD enum tutti_status tutti_compare_fill_calibrated(tutti_context *context, struct compare *compare);
+/* A calibrator that leaves a mean where it is stores it in floats: that is no change of a metric. */
+static inline bool tutti_compare_is_rounding(double before, double after) {
+  return fabs(after - before) <= 1e-6 * fabs(before);
+}
 /* Does a calibrator change the metric `of` of some run? `name` is the metric after it. */
 bool tutti_compare_is_changed(const struct compare *compare, const char *name, const char *of);
 
