@@ -15,6 +15,7 @@ tuttiinclude_HEADERS += %D%/tutti/catalogue.h
 tuttiinclude_HEADERS += %D%/tutti/clock.h
 tuttiinclude_HEADERS += %D%/tutti/compare.h
 tuttiinclude_HEADERS += %D%/tutti/context.h
+tuttiinclude_HEADERS += %D%/tutti/deal.h
 tuttiinclude_HEADERS += %D%/tutti/cpu.h
 tuttiinclude_HEADERS += %D%/tutti/data.h
 tuttiinclude_HEADERS += %D%/tutti/dataset.h

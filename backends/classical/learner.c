@@ -22,7 +22,9 @@ enum tutti_status learner_rows_open(tutti_context *context, const struct tutti_t
   *rows = (struct learner_rows){.count = tutti_split_rows(split),
                                 .features = (size_t)shape.height * (size_t)shape.width * (size_t)shape.channels,
                                 .labels = tutti_split_labels(split),
-                                .targets = tutti_split_targets(split)};
+                                .targets = tutti_split_targets(split),
+                                .group = tutti_split_groups(split),
+                                .in_order = tutti_split_in_order(split)};
   TUTTI_TRY_OUT(context, tutti_alloc(context, rows->count, rows->features * sizeof *rows->inputs, &rows->inputs));
   TUTTI_TRY_OUT(context, tutti_alloc(context, rows->count, sizeof *order, &order));
   for (size_t i = 0; i < rows->count; i++)
@@ -40,9 +42,11 @@ void learner_rows_close(struct learner_rows *rows) {
   tutti_free(rows->inputs);
   tutti_free(rows->own_labels);
   tutti_free(rows->own_targets);
+  tutti_free(rows->own_group);
   rows->inputs = NULL;
   rows->own_labels = NULL;
   rows->own_targets = NULL;
+  rows->own_group = NULL;
 }
 
 /* The first row with a number that is not finite, or the number of rows. */
@@ -109,39 +113,75 @@ enum tutti_status learner_check(tutti_context *context, const struct tutti_job *
 
 /* --- folds ------------------------------------------------------------------------------------------------------- */
 
-enum tutti_status learner_folds(tutti_context *context, uint64_t seed, const struct learner_rows *rows, size_t folds,
-                                uint32_t *fold) {
-  uint32_t *order;
+/* order[count]: the rows in an order that is drawn. */
+static enum tutti_status draw_order(tutti_context *context, uint64_t seed, size_t count, uint32_t **order) {
   struct tutti_random random;
-  size_t dealt = 0;
-  int32_t classes = 1;
-  TUTTI_TRY(context, tutti_alloc(context, rows->count, sizeof *order, &order));
-  for (size_t i = 0; i < rows->count; i++) {
-    order[i] = (uint32_t)i;
-    classes = rows->labels && rows->labels[i] >= classes ? rows->labels[i] + 1 : classes;
-  }
+  TUTTI_TRY(context, tutti_alloc(context, count, sizeof **order, order));
+  for (size_t i = 0; i < count; i++)
+    (*order)[i] = (uint32_t)i;
   tutti_random_init(&random, seed, "learner folds", 0);
-  tutti_random_shuffle(&random, rows->count, order);
+  tutti_random_shuffle(&random, count, *order);
+  return TUTTI_OK;
+}
+
+/* Rows one by one, class after class. */
+static void deal_rows(const struct learner_rows *rows, const uint32_t *order, size_t folds, uint32_t *fold) {
+  uint32_t next = 0;
+  int32_t classes = 1;
+  for (size_t i = 0; i < rows->count; i++)
+    classes = rows->labels && rows->labels[i] >= classes ? rows->labels[i] + 1 : classes;
   for (int32_t c = 0; c < classes; c++)
     for (size_t i = 0; i < rows->count; i++)
-      if (!rows->labels || rows->labels[order[i]] == c)
-        fold[order[i]] = (uint32_t)(dealt++ % folds);
+      if (!rows->labels || rows->labels[order[i]] == c) {
+        fold[order[i]] = next;
+        next = next + 1 < folds ? next + 1 : 0;
+      }
+}
+
+enum tutti_status learner_folds(tutti_context *context, uint64_t seed, const struct learner_rows *rows, size_t folds,
+                                uint32_t *fold) {
+  enum tutti_status status = TUTTI_OK;
+  uint32_t *order = NULL;
+  size_t groups = 0;
+  TUTTI_TRY_OUT(context, draw_order(context, seed, rows->count, &order));
+  if (rows->group)
+    TUTTI_TRY_OUT(context, tutti_deal_groups(context, rows->count, rows->group, order, folds, fold, &groups));
+  if (groups > 1 && groups < folds) /* a fold each */
+    TUTTI_TRY_OUT(context, tutti_deal_groups(context, rows->count, rows->group, order, groups, fold, &groups));
+  if (groups < 2 && rows->in_order)
+    for (size_t i = 0; i < rows->count; i++)
+      fold[i] = (uint32_t)(i * folds / rows->count);
+  else if (groups < 2)
+    deal_rows(rows, order, folds, fold);
+out:
   tutti_free(order);
-  return TUTTI_OK;
+  return status;
+}
+
+/* A row with number `from` is now number `to`. first[]: of each group, by its old first row, its first row kept + 1. */
+static void keep_group(struct learner_rows *rows, size_t from, size_t to, uint32_t *first) {
+  if (!rows->group)
+    return;
+  uint32_t *of_group = &first[rows->group[from]];
+  *of_group = *of_group ? *of_group : (uint32_t)to + 1;
+  rows->own_group[to] = *of_group - 1;
 }
 
 /* Rows are put in a drawn order, class after class, and taken from it at even distances. */
 enum tutti_status learner_rows_thin(tutti_context *context, uint64_t seed, size_t most, size_t outputs,
                                     struct learner_rows *rows) {
   enum tutti_status status = TUTTI_OK;
-  uint32_t *place = NULL;
+  uint32_t *order = NULL, *place = NULL, *first = NULL;
   size_t count = 0, all = rows->count;
   if (most == 0 || all <= most)
     return TUTTI_OK;
   TUTTI_TRY_OUT(context, tutti_alloc(context, rows->count, sizeof *place, &place));
   TUTTI_TRY_OUT(context, tutti_alloc(context, rows->count, sizeof *rows->own_labels, &rows->own_labels));
   TUTTI_TRY_OUT(context, tutti_alloc(context, rows->count, outputs * sizeof *rows->own_targets, &rows->own_targets));
-  TUTTI_TRY_OUT(context, learner_folds(context, seed, rows, all, place));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, all, sizeof *rows->own_group, &rows->own_group));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, all, sizeof *first, &first));
+  TUTTI_TRY_OUT(context, draw_order(context, seed, all, &order));
+  deal_rows(rows, order, all, place);
   for (size_t i = 0; i < all; i++) {
     if (((uint64_t)place[i] + 1) * most / all == (uint64_t)place[i] * most / all)
       continue;
@@ -151,13 +191,17 @@ enum tutti_status learner_rows_thin(tutti_context *context, uint64_t seed, size_
       rows->own_labels[count] = rows->labels[i];
     if (rows->targets)
       memcpy(rows->own_targets + count * outputs, rows->targets + i * outputs, outputs * sizeof *rows->own_targets);
+    keep_group(rows, i, count, first);
     count++;
   }
   rows->count = count;
   rows->labels = rows->labels ? rows->own_labels : NULL;
   rows->targets = rows->targets ? rows->own_targets : NULL;
+  rows->group = rows->group ? rows->own_group : NULL;
 out:
+  tutti_free(order);
   tutti_free(place);
+  tutti_free(first);
   return status;
 }
 

@@ -12,8 +12,11 @@ struct learner_rows {
   const int32_t *labels;       /* [count], or NULL */
   const float *targets;        /* [count][outputs], standardised, or NULL */
   const double *class_weights; /* [outputs]: what rows of each class count for; NULL: all count the same */
+  const uint32_t *group;       /* [count]: the first row of those that belong together; NULL: each stands alone */
+  bool in_order;               /* neighbours belong together */
   int32_t *own_labels;         /* where they are no split's */
   float *own_targets;          /* likewise */
+  uint32_t *own_group;         /* likewise */
 };
 
 /* The split's rows, with the task's plain features alone: what is there for networks only is left out. */
@@ -34,7 +37,9 @@ void learner_finish(struct tutti_outcome *outcome, tutti_tensors *weights_take);
 /* Refuse what no classical learner can do: a task without data, an unsuitable head, rows of one class only. */
 TUTTI_NODISCARD enum tutti_status learner_check(tutti_context *context, const struct tutti_job *job);
 
-/* fold[count]: a number < folds for each row, drawn from `seed`. The sizes of folds differ by one row at most. With
+/* fold[count]: a number < folds for each row. Groups stay whole: folds are of about one size, or of one group where
+   there are fewer groups than folds, which leaves folds empty; a single group has its rows dealt. Rows in order are in
+   blocks. Other rows are dealt in an order drawn from `seed`: the sizes of folds differ by one row at most and, with
    labels, so do their counts of each class. */
 TUTTI_NODISCARD enum tutti_status learner_folds(tutti_context *context, uint64_t seed, const struct learner_rows *rows,
                                                 size_t folds, uint32_t *fold);

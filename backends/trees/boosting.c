@@ -182,8 +182,10 @@ static enum tutti_status residual_variance(tutti_context *context, const struct 
   for (uint32_t k = 0; k < config->folds && k < rows->count; k++) {
     TUTTI_TRY_OUT(context, take_sample(context, task, rows, output, fold, k, false, &rest));
     TUTTI_TRY_OUT(context, take_sample(context, task, rows, output, fold, k, true, &held));
-    TUTTI_TRY_OUT(context, train(context, config, task, seed, &rest, &booster));
-    TUTTI_TRY_OUT(context, add_errors(context, &booster, &held, &sum));
+    if (held.count > 0 && rest.count > 0) {
+      TUTTI_TRY_OUT(context, train(context, config, task, seed, &rest, &booster));
+      TUTTI_TRY_OUT(context, add_errors(context, &booster, &held, &sum));
+    }
     close_booster(&booster);
     release_sample(&rest);
     release_sample(&held);

@@ -1,7 +1,6 @@
 /* deal.c - whole groups of rows, dealt to folds of about one size. */
-#include "deal_impl.h"
-
 #include <stdlib.h>
+#include <tutti/deal.h>
 
 struct unit {
   uint32_t group;

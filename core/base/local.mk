@@ -6,7 +6,6 @@ libtutti_la_SOURCES += %D%/running.c
 libtutti_la_SOURCES += %D%/running_impl.h
 libtutti_la_SOURCES += %D%/cpu_features.c
 libtutti_la_SOURCES += %D%/deal.c
-libtutti_la_SOURCES += %D%/deal_impl.h
 libtutti_la_SOURCES += %D%/durable.c
 libtutti_la_SOURCES += %D%/file.c
 libtutti_la_SOURCES += %D%/file_impl.h

@@ -134,6 +134,10 @@ double tutti_split_target_origin(const tutti_split *split, size_t output) {
 
 const uint32_t *tutti_split_source_rows(const tutti_split *split) { return split->source_rows; }
 
+const uint32_t *tutti_split_groups(const tutti_split *split) { return split->group; }
+
+bool tutti_split_in_order(const tutti_split *split) { return split->in_order; }
+
 void tutti_split_all_targets(const tutti_split *split, struct tutti_targets *targets) {
   const struct tutti_targets own = {.kind = split->scale ? TUTTI_TASK_REGRESSION : TUTTI_TASK_CLASSIFICATION,
                                     .rows = split->rows,

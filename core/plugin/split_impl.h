@@ -40,6 +40,7 @@ struct tutti_split {
   double *origin;        /* [outputs]; NULL: 0 */
   uint32_t *source_rows; /* [rows]; NULL for splits that a caller made */
   uint32_t *group;       /* [rows]: the first row here of those that belong together; NULL: each stands alone */
+  bool in_order;         /* neighbours belong together */
   char **unread;         /* [rows]: why a new row could not be read, whose inputs are 0, or NULL; NULL: all were */
   uint8_t *unjudged;     /* [rows]: of new rows, those without a target, or unread; their targets are 0; NULL: none */
 };

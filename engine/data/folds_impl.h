@@ -10,9 +10,6 @@
 size_t tutti_dataset_folds(const tutti_dataset *dataset);
 const uint32_t *tutti_dataset_fold_of_rows(const tutti_dataset *dataset);
 
-/* Of each row of the split, the first row of its group; NULL without groups. */
-const uint32_t *tutti_split_groups(const tutti_split *split);
-
 /* What the model of a fold is trained on, and the rows that it predicts. */
 struct tutti_fold {
   tutti_split *train, *validation;

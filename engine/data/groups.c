@@ -2,13 +2,13 @@
    or single rows, class by class. */
 #include <stdlib.h>
 #include <string.h>
+#include <tutti/deal.h>
 #include <tutti/random.h>
 
 #include "cells_impl.h"
 #include "folds_impl.h"
 #include "loading_impl.h"
 #include "roles_impl.h"
-#include "core/base/deal_impl.h"
 #include "core/base/text_impl.h"
 #include "core/plugin/split_impl.h"
 #include "engine/data/split_names.h"
@@ -80,16 +80,16 @@ out:
   return status;
 }
 
-enum tutti_status tutti_groups_of_rows(const struct tutti_loading *loading, size_t count, const uint32_t *rows,
-                                       uint32_t **group) {
+/* Groups among rows[count], chosen from `all` rows with the groups of[all]. */
+static enum tutti_status take_groups(tutti_context *context, size_t all, const uint32_t *of, size_t count,
+                                     const uint32_t *rows, uint32_t **group) {
   enum tutti_status status = TUTTI_OK;
-  tutti_context *context = loading->context;
   uint32_t *first = NULL; /* of a group: the first of these rows + 1 */
   *group = NULL;
-  TUTTI_TRY_OUT(context, tutti_alloc(context, tutti_rows_count(loading->rows), sizeof *first, &first));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, all, sizeof *first, &first));
   TUTTI_TRY_OUT(context, tutti_alloc(context, count, sizeof **group, group));
   for (size_t i = 0; i < count; i++) {
-    uint32_t *of_group = &first[loading->group[rows[i]]];
+    uint32_t *of_group = &first[of[rows[i]]];
     *of_group = *of_group ? *of_group : (uint32_t)i + 1;
     (*group)[i] = *of_group - 1;
   }
@@ -98,7 +98,10 @@ out:
   return status;
 }
 
-const uint32_t *tutti_split_groups(const tutti_split *split) { return split->group; }
+enum tutti_status tutti_groups_of_rows(const struct tutti_loading *loading, size_t count, const uint32_t *rows,
+                                       uint32_t **group) {
+  return take_groups(loading->context, tutti_rows_count(loading->rows), loading->group, count, rows, group);
+}
 
 /* --- folds --- */
 
@@ -188,6 +191,13 @@ enum tutti_status tutti_split_take(tutti_context *context, const tutti_split *fr
   }
   TUTTI_TRY_OUT(context, tutti_split_create(context, name, count, shape, outputs, inputs, all_targets ? targets : NULL,
                                             all_labels ? labels : NULL, split));
+  (*split)->in_order = from->in_order;
+  if (from->group)
+    status = take_groups(context, from->rows, from->group, count, rows, &(*split)->group);
+  if (status != TUTTI_OK) {
+    tutti_split_destroy(*split);
+    *split = NULL;
+  }
 out:
   tutti_free(inputs);
   tutti_free(targets);

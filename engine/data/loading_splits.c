@@ -184,6 +184,7 @@ static enum tutti_status make_split(struct tutti_loading *loading, size_t s, tut
   TUTTI_TRY(loading->context,
             tutti_encoding_split(loading->context, dataset->encoding, loading->rows, name, loading->counts[s],
                                  loading->of_split[s], true, &dataset->splits[s]));
+  dataset->splits[s]->in_order = loading->config->split_order == TUTTI_SPLIT_FILE;
   return loading->group
              ? tutti_groups_of_rows(loading, loading->counts[s], loading->of_split[s], &dataset->splits[s]->group)
              : TUTTI_OK;

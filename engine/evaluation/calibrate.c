@@ -5,10 +5,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <tutti/deal.h>
 #include <tutti/names.h>
 #include <tutti/random.h>
-
-#include "core/base/deal_impl.h"
 
 /* --- parts of the rows --- */
 

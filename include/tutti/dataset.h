@@ -77,6 +77,12 @@ TUTTI_API void tutti_split_all_targets(const tutti_split *split, struct tutti_ta
 /* The number in the source of each row [rows] (csv: from 0, without the header), borrowed; NULL for splits of
    tutti_split_create. */
 TUTTI_API const uint32_t *tutti_split_source_rows(const tutti_split *split);
+/* Rows that belong together (data.groups), as those of one patient: of each row [rows], the first row of its group.
+   Borrowed; NULL: each row stands alone. Who leaves rows out to judge a model by leaves out whole groups. */
+TUTTI_API const uint32_t *tutti_split_groups(const tutti_split *split);
+/* Do rows that stand beside each other belong together, as in time (data.split_order = file)? Then what is left out is a
+   stretch of rows. */
+TUTTI_API bool tutti_split_in_order(const tutti_split *split);
 /* Turn a backend's predictions of this split, [rows][width] (predictions.h), into the target's own units, counted from
    the origins, in place. Does nothing for classification. */
 TUTTI_API void tutti_split_unscale(const tutti_split *split, enum tutti_task_kind kind, float *predictions);

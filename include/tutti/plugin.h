@@ -38,6 +38,7 @@
 #include <tutti/calibrator.h>
 #include <tutti/candidate.h>
 #include <tutti/clock.h>
+#include <tutti/deal.h>
 #include <tutti/context.h>
 #include <tutti/cpu.h>
 #include <tutti/dataset.h>

@@ -249,6 +249,49 @@ expect_code 0
 expect_out "it is judged by 7 folds of whole groups, and its"
 refused data.calibration=0.01 -- "data.calibration: 0.01 of the 70 training rows, as whole groups, is none; give a larger share"
 
+# --- a learner's own folds ---
+
+# Each site has a level that the input names: rows of a site that was seen are predicted to .1, new sites to about 3. The levels
+# of stretches of rows likewise. A variance from rows of the same site, or stretch, would be that of .1.
+"$python" - <<'PY'
+import random
+random.seed(7)
+with open("sites.csv", "w") as file:
+    print("site,x,y", file=file)
+    for site in range(40):
+        level = random.gauss(0, 3)
+        for _ in range(6):
+            print(f"s{site},{site + random.gauss(0, .01):.4f},{level + random.gauss(0, .1):.4f}", file=file)
+PY
+judged() { # judged NAME LEARNER SETTING...: the predicted noise of rows that the models have not seen is of the size of their errors
+  local name=$1 learner=$2
+  shift 2
+  {
+    printf '[run]\nbudget = 1\nseed = 3\n[data]\nplugin = csv\npath = sites.csv\ntarget = y\nsplit = 0.6 0.3 0.1\n'
+    printf '[space]\nplugin = fixed\n[builder]\nplugin = nes-rs\n[selector]\nplugin = all\n[backend]\n%b\n' "$learner"
+  } >"$name.ini"
+  tutti run "$name.ini" --quiet --out "$name" "$@"
+  expect_code 0
+  "$python" - "$name" >out 2>err <<'PY'
+import json, sys
+for split in json.load(open(sys.argv[1] + "/summary.json"))["evaluation"]:
+    metrics = {metric["name"]: metric["value"] for metric in split["metrics"]}
+    if split["split"] == "validation":
+        ratio = metrics["aleatoric"] / metrics["rmse"]
+        assert metrics["rmse"] > 1 and .5 < ratio < 2, (metrics["rmse"], metrics["aleatoric"])
+print("right")
+PY
+  code=$?
+  expect_code 0
+  expect_out right
+}
+for learner in 'plugin = trees\nmethod = boosting' 'plugin = svm\ngamma = 20\nc = 30'; do
+  name=own-$(echo "$learner" | cut -d' ' -f3 | head -c 3)
+  judged "$name-groups" "$learner" --set data.groups=site
+  judged "$name-order" "$learner" --set data.ignore=site --set data.split_order=file
+  judged "$name-folds" "$learner" --set data.groups=site --set data.folds=3
+done
+
 # --- large tables do without; refusals ---
 
 tutti run values.ini --quiet --out large --set data.folds_below=90

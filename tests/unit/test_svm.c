@@ -377,6 +377,82 @@ static void folds_have_equal_shares(void **state) {
   learning_end(&learning);
 }
 
+/* 60 groups of one to four rows, scattered: each is in one fold, also after rows were left out. */
+static void folds_keep_groups_whole(void **state) {
+  enum { GROUPS = 60, FOLDS = 7, FEW = 100 };
+  struct rows rows;
+  struct learning learning;
+  struct learner_rows view = {.count = ROWS, .features = FEATURES};
+  uint32_t group[ROWS], fold[ROWS], of_group[ROWS], first[GROUPS] = {0};
+  size_t all[FOLDS] = {0};
+  (void)state;
+  draw_rows(&rows, 4);
+  begin_values(&learning, &rows, TUTTI_OP_HEAD_GAUSSIAN);
+  for (uint32_t i = 0; i < ROWS; i++) {
+    first[i * 17 % GROUPS] = first[i * 17 % GROUPS] ? first[i * 17 % GROUPS] : i + 1;
+    group[i] = first[i * 17 % GROUPS] - 1;
+  }
+  OK(tutti_alloc(learning.context, ROWS, FEATURES * sizeof *view.inputs, &view.inputs));
+  memcpy(view.inputs, rows.inputs, ROWS * FEATURES * sizeof *view.inputs);
+  view.targets = rows.targets;
+  view.group = group;
+  for (int thinned = 0; thinned < 2; thinned++) {
+    OK(learner_folds(learning.context, 1, &view, FOLDS, fold));
+    memset(all, 0, sizeof all);
+    for (size_t i = 0; i < view.count; i++) {
+      assert_true(fold[i] < FOLDS && view.group[i] <= i);
+      assert_int_equal(fold[i], fold[view.group[i]]);
+      of_group[i] = view.group[i];
+      all[fold[i]]++;
+    }
+    for (size_t k = 0; k < FOLDS; k++)
+      assert_in_range(all[k], view.count / FOLDS - 3, view.count / FOLDS + 4);
+    if (!thinned)
+      OK(learner_rows_thin(learning.context, 1, FEW, 1, &view));
+  }
+  assert_int_equal(view.count, FEW);
+  for (size_t i = 0; i < FEW; i++) /* a row of a group is known by its inputs */
+    for (size_t r = 0; r < ROWS; r++)
+      if (memcmp(view.inputs + i * FEATURES, rows.inputs + r * FEATURES, FEATURES * sizeof(float)) == 0)
+        for (size_t q = 0; q < ROWS; q++)
+          if (memcmp(view.inputs + of_group[i] * FEATURES, rows.inputs + q * FEATURES, FEATURES * sizeof(float)) == 0)
+            assert_int_equal(group[r], group[q]);
+  learner_rows_close(&view);
+  learning_end(&learning);
+}
+
+/* Fewer groups than folds: a fold each. One group: its rows are dealt. Rows in order: blocks. */
+static void folds_of_few_groups_and_of_rows_in_order(void **state) {
+  enum { FOLDS = 7 };
+  struct rows rows;
+  struct learning learning;
+  uint32_t group[ROWS], fold[ROWS];
+  size_t all[FOLDS] = {0};
+  (void)state;
+  draw_rows(&rows, 5);
+  begin_values(&learning, &rows, TUTTI_OP_HEAD_GAUSSIAN);
+  struct learner_rows view = {.count = ROWS, .features = FEATURES, .targets = rows.targets, .group = group};
+  for (uint32_t i = 0; i < ROWS; i++)
+    group[i] = i % 3;
+  OK(learner_folds(learning.context, 1, &view, FOLDS, fold));
+  for (size_t i = 3; i < ROWS; i++)
+    assert_true(fold[i] == fold[i % 3] && fold[i] < 3);
+  assert_true(fold[0] != fold[1] && fold[1] != fold[2] && fold[0] != fold[2]);
+  memset(group, 0, sizeof group);
+  OK(learner_folds(learning.context, 1, &view, FOLDS, fold));
+  for (size_t i = 0; i < ROWS; i++)
+    all[fold[i]]++;
+  for (size_t k = 0; k < FOLDS; k++)
+    assert_in_range(all[k], ROWS / FOLDS, ROWS / FOLDS + 1);
+  view.group = NULL;
+  view.in_order = true;
+  OK(learner_folds(learning.context, 1, &view, FOLDS, fold));
+  assert_true(fold[0] == 0 && fold[ROWS - 1] == FOLDS - 1);
+  for (size_t i = 1; i < ROWS; i++)
+    assert_in_range(fold[i], fold[i - 1], fold[i - 1] + 1);
+  learning_end(&learning);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(classes_are_decided_as_scikit_learn_does),
@@ -390,6 +466,8 @@ int main(void) {
       cmocka_unit_test(residual_variance_is_a_mean_of_squares),
       cmocka_unit_test(targets_are_independent),
       cmocka_unit_test(folds_have_equal_shares),
+      cmocka_unit_test(folds_keep_groups_whole),
+      cmocka_unit_test(folds_of_few_groups_and_of_rows_in_order),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
