@@ -138,6 +138,10 @@ static enum tutti_status read_number(tutti_context *context, const struct tutti_
   return TUTTI_OK;
 }
 
+/* The square root of what float32 holds. Of scaled numbers that are larger, such as the -3.4e38 of maps, arithmetic
+   soon makes infinities, and a model could then not be asked for any row. */
+static const float farthest = 1.8e19F;
+
 /* The features of a number or date, and its bins; out[] is zeroed. */
 static enum tutti_status encode_number(tutti_context *context, const struct tutti_encoding *encoding,
                                        const struct tutti_data_column *column, const tutti_rows *table, size_t row,
@@ -147,9 +151,12 @@ static enum tutti_status encode_number(tutti_context *context, const struct tutt
   TUTTI_TRY(context, read_number(context, encoding, column, table, row, &number, &missing));
   struct tutti_linear_scale linear = {encoding->shift[feature], encoding->scale[feature]};
   *out = (float)tutti_scaling_apply(column, &linear, number);
-  if (!isfinite(*out))
-    return tutti_cell_fail(context, table, row, column->position, "%g is too large to be scaled; rescale the column",
-                           number);
+  if (!(fabsf(*out) <= farthest))
+    return tutti_cell_fail(
+        context, table, row, column->position,
+        "%g is too large to compute with (scaled, it is %g); if it stands for a missing value, leave "
+        "the cell empty, or name it before training (data.missing_marks)",
+        number, (double)*out);
   out++;
   for (size_t c = 0; c < column->cycles; c++, out += 2) {
     double turns = number / tutti_cycle_days[c], angle = 2 * M_PI * (turns - floor(turns));

@@ -366,10 +366,13 @@ static enum tutti_status write_page(tutti_context *context, const char *folder, 
                    "\nSome of its models hold rows of the training data, which can be read from `model.onnx`.\n");
   tutti_text_add(&page,
                  "\nEach row stands alone: any number of rows can be asked for at once. Outputs are right to 1e-5 of "
-                 "their spread.\n");
+                 "their spread%s.\n",
+                 model->calibration.calibrator ? ", but where the calibrator's function is steep" : "");
   add_values(&page, "Inputs", json_object_get(described, "inputs"));
-  tutti_text_add(&page,
-                 "\nA category that the model does not know counts as `(other)`, where that is one, or as none.\n");
+  tutti_text_add(
+      &page, "\nA category that the model does not know counts as `(other)`, where that is one, or as none. Categories "
+             "that look like\nnumbers have their shortest form: `2`, and not `2.0` or `02`. Texts that files take for "
+             "missing, such as `NA` and `?`, are the\nempty text.\n");
   add_values(&page, "Outputs", json_object_get(described, "outputs"));
   TUTTI_TRY(context, tutti_text_take(&page, &text));
   enum tutti_status status = write_text(context, folder, "README.md", text);

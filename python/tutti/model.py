@@ -241,7 +241,8 @@ class Model:
         """Probabilities [rows, classes], in the order of `classes_`."""
         if self.kind != "classification":
             raise UsageError("predict_proba: this is a regression; use predict or forecast", "usage")
-        return self.forecast(X).probabilities
+        probabilities = self.forecast(X).probabilities
+        return probabilities / probabilities.sum(axis=1, keepdims=True)  # members sum to 1 as floats do
 
     def score(self, X, y):
         """The share of right classes, or R2, as in scikit-learn."""

@@ -437,6 +437,15 @@ tutti predict run with.csv
 expect_code 0
 expect_err "1 of 2 rows cannot be read; its prediction is left empty" "metrics are of the 1 of 2 rows with a target and a prediction" "rmse"
 expect_not_in err "have no target"
+# A number that is finite, and of no use: the other rows have their predictions.
+printf 'id;sold;city;area;currency\n1;2023-05-05;Bern;33,5;CHF\n2;2023-05-05;Bern;-3,4028235e38;CHF\n' >huge.csv
+tutti predict run huge.csv --json
+expect_code 0
+expect_out '"unread":[1]'
+expect_err "huge.csv:3: row 1, column 'area': -3.40282e+38 is too large to compute with (scaled, it is "
+tutti predict run huge.csv --strict
+expect_code 2
+expect_err "huge.csv:3: row 1, column 'area': -3.40282e+38 is too large"
 # Cells that are missing in a column that was whole in training: the mean stands for them, which is said.
 printf 'id;sold;city;area;currency\n1;;Bern;33,5;CHF\n2;2023-05-05;Bern;;CHF\n3;;Bern\n' >holes.csv
 tutti predict run holes.csv

@@ -154,11 +154,12 @@ class Predictions(unittest.TestCase):
         self.assertAlmostEqual(model.score(columns, columns["y"]), 1 - residual, places=12)
         classes = tutti.Model("classes")
         probabilities = classes.predict_proba(columns)
-        numpy.testing.assert_allclose(probabilities.sum(axis=1), 1, atol=1e-6)
+        numpy.testing.assert_allclose(probabilities.sum(axis=1), 1, atol=1e-12)
         self.assertEqual(list(classes.predict(columns)), list(classes.classes_[probabilities.argmax(axis=1)]))
         # Each column is that of the class which classes_ names there, as the program predicts it.
-        wanted = predicted("classes")
-        for name, column in zip(classes.classes_, probabilities.T, strict=True):
+        wanted, told = predicted("classes"), classes.forecast(columns).probabilities
+        numpy.testing.assert_allclose(probabilities, told, rtol=1e-6)
+        for name, column in zip(classes.classes_, told.T, strict=True):
             numpy.testing.assert_allclose(column, wanted[f"p_{name}"], rtol=6e-9)
         self.assertGreater(len(set(probabilities[0])), 1)
         self.assertFalse(hasattr(model, "classes_"))

@@ -404,6 +404,11 @@ static void wrong_numbers(void **state) {
   put("a.csv", "a,y\n1,2\n1e300,3\n2,5\n");
   refuses("1e+300 is too large", PLAIN);
   refuses("too large or too close", "split=1 0 0\npath=a.csv");
+  put("a.csv", "a,y\n1,2\n-3.4e38,3\n2,5\n");
+  refuses("a.csv:3: row 1, column 'a': -3.4e+38 is too large to compute with (scaled, it is -3.4e+38); if it stands",
+          PLAIN);
+  put("a.csv", "a,y\n1,2\n1700000000000000000,3\n2,5\n"); /* nanoseconds */
+  loads(PLAIN);
   static const char *const words[] = {"0x10", "1,5", "1_000", "--1", "1e", "1.2.3", "e5", "-", "1 2"};
   for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
     char text[64], part[64];
