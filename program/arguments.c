@@ -76,6 +76,8 @@ static void take_option(const struct argp_state *state, const struct command_opt
     *(bool *)field = true;
     break;
   case OPTION_TEXT:
+    if (!*value)
+      argp_error(state, "--%s: expected %s, found nothing", option->name, option->argument);
     *(const char **)field = value;
     break;
   case OPTION_TEXTS:

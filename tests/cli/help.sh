@@ -104,6 +104,14 @@ expect_usage_error "started by tutti run"
 tutti worker --no-such-directory
 expect_code 1
 
+# An option whose variable was empty.
+tutti export somewhere --to ""
+expect_code 2
+expect_err "tutti export: --to: expected PATH, found nothing" "--help"
+tutti predict somewhere rows.csv --out=
+expect_code 2
+expect_err "--out: expected FILE, found nothing"
+
 # Results that cannot be written are an error.
 if [ -w /dev/full ]; then
   "$TUTTI_PROGRAM" --help >/dev/full 2>err
