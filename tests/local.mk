@@ -379,6 +379,7 @@ tests_unit_test_random_forest_LDADD = libforest.la $(LDADD)
 unit_tests += %D%/unit/test_selectors
 unit_tests += %D%/unit/test_recipe
 unit_tests += %D%/unit/test_recipe_errors
+unit_tests += %D%/unit/test_recipe_files
 unit_tests += %D%/unit/test_scope
 unit_tests += %D%/unit/test_shift
 tests_unit_test_shift_SOURCES = %D%/unit/test_shift.c %D%/unit/loading.c %D%/unit/loading.h

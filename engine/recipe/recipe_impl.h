@@ -132,7 +132,7 @@ const struct tutti_descriptor *tutti_recipe_plugin(const tutti_recipe *recipe, c
 
 /* --- learners: plugins that a searchable parameter of the backend may name (recipe_learners.c) -------------------- */
 
-/* Put those that the recipe names in [hyperparameters] into their sections. */
+/* Put those that the recipe names, in [hyperparameters] or [backend], into their sections, and no others. */
 TUTTI_NODISCARD enum tutti_status tutti_recipe_put_learners(tutti_context *context, tutti_recipe *recipe);
 /* Does this entry say which learners there are? */
 bool tutti_recipe_names_learners(const tutti_recipe *recipe, const struct recipe_entry *entry);

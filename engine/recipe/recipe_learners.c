@@ -92,12 +92,20 @@ static enum tutti_status put_entry(tutti_context *context, tutti_recipe *recipe,
              : tutti_host_set(context, recipe->host, "backend", param->name, entry->value);
 }
 
+/* What says which learners there are: the entry of [hyperparameters] or of [backend], whichever is of the higher layer.
+   NULL: none, and the preset counts. */
+static const struct recipe_entry *choosing_entry(const tutti_recipe *recipe, const struct tutti_param *param) {
+  const struct recipe_entry *searched = tutti_recipe_find(recipe, "hyperparameters", param->name);
+  const struct recipe_entry *own = tutti_recipe_find(recipe, "backend", param->name);
+  return own && (!searched || own->layer > searched->layer) ? own : searched;
+}
+
 enum tutti_status tutti_recipe_put_learners(tutti_context *context, tutti_recipe *recipe) {
   const struct tutti_params *params = backend_params(recipe);
   for (size_t i = 0; i < params->count; i++) {
     const struct tutti_param *param = tutti_params_at(params, i);
-    const struct recipe_entry *entry = tutti_recipe_find(recipe, "hyperparameters", param->name);
-    if (!names_plugins(param) || !entry)
+    const struct recipe_entry *entry = names_plugins(param) ? choosing_entry(recipe, param) : NULL;
+    if (!entry)
       continue;
     enum tutti_status status = put_entry(context, recipe, param, entry);
     if (status != TUTTI_OK && recipe->recorded)

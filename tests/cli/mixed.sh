@@ -73,7 +73,24 @@ tutti run mixed.ini --quiet --out alone --set hyperparameters.learner=trees
 expect_code 0
 checks=$((checks + 1))
 [ -z "$(find alone/trials -name network.json)" ] || complain "expected no networks"
-expect_not_in alone/recipe.ini "cpu.learning_rate"
+expect_not_in alone/recipe.ini "cpu.learning_rate" "[cpu]"
+
+# A run of one learner goes further by the same command, wherever that names the learner.
+tutti run mixed.ini --quiet --out alone --set hyperparameters.learner=trees --set run.budget=14 --resume
+expect_code 0
+expect_out "14 of 14 done, 0 failed"
+tutti run mixed.ini --quiet --out own --set backend.learner=trees --set run.budget=3
+expect_code 0
+expect_not_in own/recipe.ini "cpu.learning_rate" "[cpu]"
+tutti run mixed.ini --quiet --out own --set backend.learner=trees --set run.budget=4 --resume
+expect_code 0
+expect_out "4 of 4 done, 0 failed"
+tutti run own/recipe.ini --quiet --out own --resume
+expect_code 0
+tutti ablate mixed.ini --quiet --swap hyperparameters.learner=trees --set run.budget=3 --seeds 1 --out swapped
+expect_code 0
+tutti ablate mixed.ini --quiet --swap hyperparameters.learner=trees --set run.budget=3 --seeds 2 --out swapped --resume
+expect_code 0
 
 # A condition that a higher layer has decided: the range counts always, never, or where a choice is left.
 sed 's/^trees.method.*//; s/^trees.max_depth.*/trees.method = choice random-forest extra-trees\ntrees.max_depth = integer 2 9 if trees.method = extra-trees/' mixed.ini >nested.ini
