@@ -44,8 +44,9 @@ void tutti_rows_destroy(tutti_rows *rows) {
   tutti_free(rows->lines);
   tutti_free(rows->pixels);
   tutti_free(rows->labels);
+  for (size_t i = 0; i < 2 * rows->settled_count; i++)
+    tutti_free(rows->settled[i]);
   tutti_free(rows->settled);
-  tutti_free(rows->settled_value);
   tutti_free(rows->origin);
   tutti_free(rows);
 }
@@ -274,11 +275,22 @@ enum tutti_status tutti_rows_add_unread(tutti_context *context, tutti_rows *rows
 
 enum tutti_status tutti_rows_settle(tutti_context *context, tutti_rows *rows, const char *parameter,
                                     const char *value) {
-  tutti_free(rows->settled);
-  tutti_free(rows->settled_value);
-  rows->settled = rows->settled_value = NULL;
-  TUTTI_TRY(context, tutti_strdup(context, value, &rows->settled_value));
-  return tutti_strdup(context, parameter, &rows->settled);
+  char **pair, *copy;
+  size_t i = 0;
+  while (i < rows->settled_count && strcmp(rows->settled[2 * i], parameter) != 0)
+    i++;
+  if (i == rows->settled_count) {
+    TUTTI_TRY(context, tutti_realloc(context, 2 * i, 2 * i + 2, sizeof *rows->settled, &rows->settled));
+    pair = rows->settled + 2 * i;
+    pair[0] = pair[1] = NULL;
+    rows->settled_count++;
+    TUTTI_TRY(context, tutti_strdup(context, parameter, &pair[0]));
+  }
+  TUTTI_TRY(context, tutti_strdup(context, value, &copy));
+  pair = rows->settled + 2 * i;
+  tutti_free(pair[1]);
+  pair[1] = copy;
+  return TUTTI_OK;
 }
 
 void tutti_rows_set_targets(tutti_rows *rows, size_t columns) { rows->targets = columns; }
@@ -314,9 +326,10 @@ bool tutti_rows_task(const tutti_rows *rows, enum tutti_task_kind *task) {
   return rows->has_task;
 }
 
-const char *tutti_rows_settled(const tutti_rows *rows, const char **value) {
-  *value = rows->settled_value;
-  return rows->settled;
+const char *tutti_rows_settled(const tutti_rows *rows, size_t index, const char **value) {
+  bool any = index < rows->settled_count;
+  *value = any ? rows->settled[2 * index + 1] : NULL;
+  return any ? rows->settled[2 * index] : NULL;
 }
 
 enum tutti_cell tutti_rows_cell(const tutti_rows *rows, size_t row, size_t column) {

@@ -36,7 +36,8 @@ struct tutti_rows {
   size_t line_count, line_room, targets;
   struct tutti_unread_row *unread; /* [unread_count], ascending */
   size_t unread_count, unread_room;
-  char *settled, *settled_value; /* a parameter of the source, or NULL */
+  char **settled; /* [settled_count][2]: a parameter of the source, and its value */
+  size_t settled_count;
   bool has_task;
   enum tutti_task_kind task;
   /* or images */

@@ -105,14 +105,13 @@ static void print_origin(struct tutti_text *text, const struct tutti_origin *ori
     tutti_text_add_json(text, origin->values[i]);
   }
   tutti_text_add(text, "}");
-  if (origin->settled) {
-    tutti_text_add(text, ", \"settled\": {");
-    tutti_text_add_json(text, origin->settled);
+  for (size_t i = 0; origin->settled && origin->settled[i]; i += 2) {
+    tutti_text_add(text, i ? ", " : ", \"settled\": {");
+    tutti_text_add_json(text, origin->settled[i]);
     tutti_text_add(text, ": ");
-    tutti_text_add_json(text, origin->settled_value);
-    tutti_text_add(text, "}");
+    tutti_text_add_json(text, origin->settled[i + 1]);
   }
-  tutti_text_add(text, "}");
+  tutti_text_add(text, origin->settled ? "}}" : "}");
 }
 
 static void print_splits(struct tutti_text *text, size_t count, tutti_split *const *splits) {
@@ -339,10 +338,9 @@ static enum tutti_status take_origin(tutti_context *context, const json_t *root,
     TUTTI_TRY(context, tutti_strdup(context, json_string_value(value), &origin->values[i++]));
   }
   json_object_foreach(json_object_get(source, "settled"), key, value) {
-    if (!json_is_string(value) || origin->settled)
+    if (!json_is_string(value))
       return torn(context, "settled");
-    TUTTI_TRY(context, tutti_strdup(context, key, &origin->settled));
-    TUTTI_TRY(context, tutti_strdup(context, json_string_value(value), &origin->settled_value));
+    TUTTI_TRY(context, tutti_origin_settle(context, origin, key, json_string_value(value)));
   }
   return TUTTI_OK;
 }

@@ -16,6 +16,16 @@ enum tutti_status tutti_origin_reserve(tutti_context *context, struct tutti_orig
   return TUTTI_OK;
 }
 
+enum tutti_status tutti_origin_settle(tutti_context *context, struct tutti_origin *origin, const char *parameter,
+                                      const char *value) {
+  size_t count = 0;
+  while (origin->settled && origin->settled[count])
+    count++;
+  TUTTI_TRY(context, tutti_realloc(context, count, count + 3, sizeof *origin->settled, &origin->settled));
+  TUTTI_TRY(context, tutti_strdup(context, parameter, &origin->settled[count]));
+  return tutti_strdup(context, value, &origin->settled[count + 1]);
+}
+
 enum tutti_status tutti_origin_take(tutti_context *context, const tutti_source *source, const tutti_rows *rows,
                                     struct tutti_origin *origin) {
   const tutti_config *config = tutti_source_config(source);
@@ -27,11 +37,10 @@ enum tutti_status tutti_origin_take(tutti_context *context, const tutti_source *
     TUTTI_TRY(context, tutti_strdup(context, name, &origin->keys[i]));
     TUTTI_TRY(context, tutti_config_get(context, config, name, &origin->values[i]));
   }
-  const char *value, *settled = tutti_rows_settled(rows, &value);
-  if (!settled)
-    return TUTTI_OK;
-  TUTTI_TRY(context, tutti_strdup(context, settled, &origin->settled));
-  return tutti_strdup(context, value, &origin->settled_value);
+  const char *value, *settled;
+  for (size_t i = 0; (settled = tutti_rows_settled(rows, i, &value)); i++)
+    TUTTI_TRY(context, tutti_origin_settle(context, origin, settled, value));
+  return TUTTI_OK;
 }
 
 void tutti_origin_release(struct tutti_origin *origin) {
@@ -42,8 +51,9 @@ void tutti_origin_release(struct tutti_origin *origin) {
   tutti_free(origin->keys);
   tutti_free(origin->values);
   tutti_free(origin->plugin);
+  for (size_t i = 0; origin->settled && origin->settled[i]; i++)
+    tutti_free(origin->settled[i]);
   tutti_free(origin->settled);
-  tutti_free(origin->settled_value);
   *origin = (struct tutti_origin){0};
 }
 
@@ -64,8 +74,8 @@ enum tutti_status tutti_origin_source(tutti_context *context, const struct tutti
   struct tutti_host_facts facts = {.size = sizeof facts};
   TUTTI_TRY(context, tutti_host_create(context, &facts, host));
   TUTTI_TRY(context, assemble(context, origin, origin->plugin, *host));
-  if (origin->settled)
-    TUTTI_TRY(context, tutti_host_set(context, *host, section, origin->settled, origin->settled_value));
+  for (size_t i = 0; origin->settled && origin->settled[i]; i += 2)
+    TUTTI_TRY(context, tutti_host_set(context, *host, section, origin->settled[i], origin->settled[i + 1]));
   struct tutti_source_setup setup = {.size = sizeof setup, .host = *host};
   return tutti_source_create(context, *host, section, &setup, source);
 }
@@ -95,6 +105,8 @@ enum tutti_status tutti_read_new(tutti_context *context, const struct tutti_orig
   TUTTI_TRY_OUT(context, assemble(context, origin, plugin, host));
   struct tutti_source_setup setup = {.size = sizeof setup, .host = host};
   TUTTI_TRY_OUT(context, tutti_source_create(context, host, section, &setup, &source));
+  if (strcmp(plugin, origin->plugin) == 0)
+    request.settled = (const char *const *)origin->settled;
   TUTTI_TRY_OUT(context, tutti_source_read(context, source, &request, rows));
   TUTTI_TRY_OUT(context, tutti_check_rows_wanted(context, path, wanted, *rows));
 out:

@@ -9,14 +9,17 @@
 struct tutti_origin {
   char *plugin;
   size_t count;
-  char **keys, **values;         /* [count] */
-  char *settled, *settled_value; /* a parameter that the file decided, as tutti_rows_settle says; or NULL */
+  char **keys, **values; /* [count] */
+  char **settled; /* parameters that the file decided, as tutti_rows_settle says: name, value, ..., NULL; or NULL */
 };
 
 /* The source, and what it has settled for the rows. */
 TUTTI_NODISCARD enum tutti_status tutti_origin_take(tutti_context *context, const tutti_source *source,
                                                     const tutti_rows *rows, struct tutti_origin *origin);
 void tutti_origin_release(struct tutti_origin *origin);
+/* Keep one more parameter that the file decided. */
+TUTTI_NODISCARD enum tutti_status tutti_origin_settle(tutti_context *context, struct tutti_origin *origin,
+                                                      const char *parameter, const char *value);
 /* Make room for `count` parameters, whose texts are still NULL. */
 TUTTI_NODISCARD enum tutti_status tutti_origin_reserve(tutti_context *context, struct tutti_origin *origin,
                                                        size_t count);

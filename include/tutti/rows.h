@@ -58,7 +58,8 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_rows_add_lines(tutti_context *
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_rows_add_unread(tutti_context *context, tutti_rows *rows,
                                                                   const char *why);
 /* Say what a parameter of the source that decides by itself came to be for these rows, as a recipe would write it:
-   "delimiter", "comma". Words of an application may depend on it (`reword` in source.h). Only the last one is kept. */
+   "delimiter", "comma". Words of an application and new files may depend on it (`reword` and `settled` in source.h). Of
+   each parameter the last value is kept. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_rows_settle(tutti_context *context, tutti_rows *rows,
                                                               const char *parameter, const char *value);
 /* Make the last `columns` columns the targets, whatever their names; 0 (the default): the recipe says which are. */
@@ -110,8 +111,9 @@ TUTTI_API size_t tutti_rows_find(const tutti_rows *rows, const char *name);
 TUTTI_API size_t tutti_rows_targets(const tutti_rows *rows);
 /* Set *task to what the source says the table is for. False, with *task unchanged, if it has not said. */
 TUTTI_API bool tutti_rows_task(const tutti_rows *rows, enum tutti_task_kind *task);
-/* The parameter that was settled, NULL if none was, and its value; borrowed. */
-TUTTI_API const char *tutti_rows_settled(const tutti_rows *rows, const char **value);
+/* A parameter that was settled, from index 0 on in the order in which they were, and its value; borrowed. NULL, both:
+   there are no more. */
+TUTTI_API const char *tutti_rows_settled(const tutti_rows *rows, size_t index, const char **value);
 /* The content of a cell; `row` and `column`, here and below, are in range. */
 TUTTI_API enum tutti_cell tutti_rows_cell(const tutti_rows *rows, size_t row, size_t column);
 /* The number of a cell, maybe infinite; NaN for other cells. */

@@ -41,6 +41,9 @@ struct tutti_source_request {
   /* For new rows of a table: one that cannot be read, where the next ones can, may be added as such
      (tutti_rows_add_unread), and need not be an error. */
   bool tolerant;
+  /* For new rows: what was settled when the data set was read (tutti_rows_settle), as parameter, value, ..., NULL; NULL:
+     nothing. A source takes of it what the new file does not say itself. */
+  const char *const *settled;
 };
 
 struct tutti_source_ops {

@@ -1,9 +1,21 @@
 /* csv.c - source csv: comma-separated values, as plugins/shared/reading/csv_table.h reads them. */
 #include "plugins/shared/reading/csv_table.h"
 
+#include <string.h>
+
 /* New rows have a header if the data set has one; otherwise the file itself decides. */
 static int header_of(const struct reading_csv_options *config, const struct tutti_source_request *request) {
   return !request->new_rows ? config->header : request->named ? READING_HEADER_YES : READING_HEADER_AUTO;
+}
+
+/* New rows have the decimal sign of the data set, which its file may have shown. */
+static int decimal_of(const struct reading_csv_options *config, const struct tutti_source_request *request) {
+  int decimal = config->decimal;
+  const char *const *settled = request->settled;
+  for (size_t i = 0; settled && settled[i] && decimal == READING_DECIMAL_AUTO; i += 2)
+    for (int d = READING_DECIMAL_POINT; strcmp(settled[i], "decimal") == 0 && reading_csv_decimals[d]; d++)
+      decimal = strcmp(settled[i + 1], reading_csv_decimals[d]) == 0 ? d : decimal;
+  return request->new_rows ? reading_csv_decimal_first(decimal) : decimal;
 }
 
 static enum tutti_status source_read_csv(void *self, tutti_context *context, const struct tutti_source_request *request,
@@ -11,6 +23,7 @@ static enum tutti_status source_read_csv(void *self, tutti_context *context, con
   const struct reading_csv_options *config = self;
   struct reading_csv_options options = *config;
   options.header = header_of(config, request);
+  options.decimal = decimal_of(config, request);
   options.tolerant = request->tolerant;
   return reading_csv(context, request->path, &options, rows);
 }

@@ -144,6 +144,32 @@ tutti predict signs new.csv
 expect_code 0
 expect_err "row 2, column 'price': expected a number, found '£3'" "1 of 3 rows cannot be read"
 
+# A number that may be read in two ways is what it would be in the training file, whatever else its own file has.
+awk 'BEGIN { print "size;price;y"; for (i = 0; i < 60; i++) printf "%d;%d.%03d,50;%d\n", i % 7, 10 + i, i * 37 % 1000, i % 13 }' >german.csv
+tutti run plain.ini --set data.path=german.csv --set data.target=y --quiet --out german
+expect_code 0
+expect_in german/data.json '"settled": {"delimiter": "semicolon", "decimal": "comma"}'
+printf 'size;price\n3;12.345,00\n' >sure.csv
+printf 'size;price\n3;12.345\n' >doubt.csv
+tutti predict german sure.csv
+cp out sure
+tutti predict german doubt.csv
+expect_code 0
+expect_empty err
+same_file out sure
+printf 'size;price\n3;12345.67\n' >doubt.csv
+tutti predict german doubt.csv
+expect_code 0
+expect_err "doubt.csv: line 2 has a decimal point, as in 3.5, and the training data have decimal commas; it is read as it stands, but a number such as 1.234 would be 1234, as there"
+printf 'size;price\n3;12345.67\n3;12.345\n' >doubt.csv
+tutti predict german doubt.csv
+expect_code 2
+expect_err "doubt.csv: line 2 has a decimal point, as in 3.5, and line 3 a number such as 1.234, which is 1234 in the training data; write all numbers with decimal commas, as there"
+printf 'size,price\n3,12.345\n3,12\n' >doubt.csv
+tutti predict german doubt.csv
+expect_code 0
+expect_err "doubt.csv: line 2 has a number such as 1.234, which is 1234 in the training data, with decimal commas, and would be 1.234 where commas separate cells, as here: it is not read; separate cells with semicolons" "row 0, column 'price': expected a number, found '12.345'"
+
 # Names of columns such as 5 % are numbers without the signs that are dropped: how the first row was taken is said.
 awk 'BEGIN { print "5 %,95 %,y"; for (i = 0; i < 30; i++) printf "%d %%,%d %%,%d\n", i % 7, i % 11, i % 7 + i % 11 }' >percent.csv
 tutti validate plain.ini --set data.path=percent.csv --set data.target=2 --set data.strip=%

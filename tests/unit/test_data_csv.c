@@ -2,6 +2,7 @@
 #include "loading.h"
 
 #include <locale.h>
+#include <math.h>
 #include <tutti/hosting.h>
 #include <zlib.h>
 
@@ -154,6 +155,10 @@ static void words_of_an_application(void **state) {
       {"delimiter=semicolon", "3,5", "3.5"},
       {"delimiter=semicolon", "1.234,5", "1234.5"},
       {"delimiter=semicolon\ndecimal=point", "1,234", "1234"},
+      {"delimiter=semicolon\ndecimal=point", "3,5", "3.5"}, /* nothing else can be meant */
+      {"delimiter=semicolon\ndecimal=comma", "1.234", "1234"},
+      {"delimiter=semicolon\ndecimal=comma", "1,234.5", "1234.5"},
+      {"delimiter=semicolon\ndecimal=comma", "1.056.789", "1056789"},
       /* It is not known what separates the cells. */
       {"", "1,234", NULL},
       {"strip=$", "$1,234", NULL},
@@ -203,6 +208,76 @@ static void rows_of_an_application(void **state) {
     assert_string_equal(tutti_rows_text(rows, 0, 0), "$1,234");
     tutti_split_destroy(split);
     tutti_rows_destroy(rows);
+  }
+}
+
+/* A file of one row with these cells and the header of a.csv, read as new: its first input; NAN: it is refused. */
+static double first_of(const char *cells) {
+  char text[128];
+  tutti_split *split;
+  (void)snprintf(text, sizeof text, "%s%s\n",
+                 strchr(cells, '\t')  ? "a\tb\n"
+                 : strchr(cells, ';') ? "a;b\n"
+                                      : "a,b\n",
+                 cells);
+  put("b.csv", text);
+  if (apply("b.csv", &split) != TUTTI_OK)
+    return NAN;
+  double first = tutti_split_inputs(split)[0];
+  tutti_split_destroy(split);
+  return first;
+}
+
+/* A number that may be read in two ways is what it would be in the training file; others are what they are. */
+static void new_files_are_written_as_the_data(void **state) {
+  (void)state;
+  static const struct {
+    const char *data, *settled, *cells;
+    double first;
+  } cases[] = {
+      {"a;b;y\n1.234,5;2;3\n4,5;5;6\n", "\"decimal\": \"comma\"", "12.345;2", 12345},
+      {NULL, NULL, "12.345,00;2", 12345},
+      {NULL, NULL, "1.056.789;2", 1056789},
+      {NULL, NULL, "-12.345;2", -12345},
+      {NULL, NULL, "12.345\t2", 12345},
+      {NULL, NULL, "12,345;2", 12.345F},
+      {NULL, NULL, "12345.5;2", 12345.5}, /* with a warning */
+      {NULL, NULL, "0.125;2", .125},
+      {NULL, NULL, "1,234.5;2", 1234.5},
+      {NULL, NULL, "1.234e3;2", 1234},
+      {NULL, NULL, "12.345;2.5", NAN}, /* which one is it? */
+      {NULL, NULL, "12.345,2", NAN},   /* another layout */
+      {NULL, NULL, "12.5,2", 12.5},
+      {"a\tb\ty\n1,234.5\t2\t3\n4\t5\t6\n", "\"decimal\": \"point\"", "12,345\t2", 12345},
+      {NULL, NULL, "12,345.00;2", 12345},
+      {NULL, NULL, "12.345;2", 12.345F},
+      {NULL, NULL, "3,5;2", 3.5},
+      {NULL, NULL, "12,345;2,5", NAN},
+      {NULL, NULL, "\"12,345\",2", 12345},
+      {"a;b;y\n1.5;2;3\n4;5;6\n", "\"decimal\": \"point\"", "12,345;2", 12345},
+      {"a,b,y\n\"1,234\",2,3\n4.5,5,6\n", "\"decimal\": \"point\"", "12,345;2", 12345},
+      {"a,b,y\n1,2,3\n4.5,5,6\n", NULL, "12,345;2", 12.345F},
+      /* Nothing is settled where the file has both signs, or would have been read otherwise. */
+      {"a;b;y\n1,5;2;3\n4;5.5;6\n", NULL, "12.345;2", 12.345F},
+      {"a;b;y\n1,5;2;3\n4;5.125;6\n", NULL, "12.345;2", 12.345F},
+      {"a;b;y\n1,5;10.100.200.128;3\n4;10.100.200.129;6\n", NULL, "12.345;10.100.200.128", 12.345F},
+      {"a;b;y\n1.5;2;3\n4;5,125;6\n", NULL, "12,345;2", 12.345F},
+      {"a;b;y\n1;2;3\n4;5;6\n", NULL, "12,345;2", 12.345F},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    char *json;
+    if (cases[i].data) {
+      put("a.csv", cases[i].data);
+      loads(PLAIN);
+      assert_int_equal(tutti_dataset_describe(context, dataset, &json), TUTTI_OK);
+      if (cases[i].settled ? !strstr(json, cases[i].settled) : strstr(strstr(json, "settled"), "decimal") != NULL)
+        fail_msg("'%s': found %.400s", cases[i].data, json);
+      tutti_free(json);
+    }
+    double first = first_of(cases[i].cells);
+    if (isnan(cases[i].first) ? !isnan(first) : first != cases[i].first)
+      fail_msg("case %zu, '%s': expected %g, found %g (%s)", i, cases[i].cells, cases[i].first, first,
+               tutti_error_message(context));
   }
 }
 
@@ -506,7 +581,7 @@ int main(void) {
       data_test(ways_to_write_one_table),
       data_test(words_of_an_application),
       data_test(rows_of_an_application),
-      data_test(marks_among_numbers_of_an_application),
+      data_test(new_files_are_written_as_the_data),
       data_test(marks_among_numbers_of_an_application),
       data_test(headers),
       data_test(signs_and_marks_of_ones_own),

@@ -71,11 +71,16 @@ static void cells_of_a_table(void **state) {
   assert_string_equal(tutti_rows_text(rows, 1, 1), "NA");
   assert_string_equal(tutti_rows_text(rows, 0, 0), "");
   const char *value;
-  assert_null(tutti_rows_settled(rows, &value));
+  assert_null(tutti_rows_settled(rows, 0, &value));
   ok(tutti_rows_settle(context, rows, "delimiter", "tab"));
-  ok(tutti_rows_settle(context, rows, "decimal", "comma"));
-  assert_string_equal(tutti_rows_settled(rows, &value), "decimal");
+  ok(tutti_rows_settle(context, rows, "decimal", "point"));
+  ok(tutti_rows_settle(context, rows, "decimal", "comma")); /* the last one counts */
+  assert_string_equal(tutti_rows_settled(rows, 0, &value), "delimiter");
+  assert_string_equal(value, "tab");
+  assert_string_equal(tutti_rows_settled(rows, 1, &value), "decimal");
   assert_string_equal(value, "comma");
+  assert_null(tutti_rows_settled(rows, 2, &value));
+  assert_null(value);
   fails(TUTTI_ERROR_USAGE, "here: columns 1 and 3 are both named 'words'",
         tutti_rows_add_column(context, rows, "words"));
   fails(TUTTI_ERROR_PLUGIN, "there is no column 3", tutti_rows_add_cell(context, rows, 3, ""));

@@ -31,6 +31,16 @@ static void note_whole(struct reading_column_numbers *numbers, const char *text)
   numbers->thousands = numbers->thousands || length > 3;
 }
 
+/* A number with points alone. */
+static void note_points(struct reading_conventions *conventions, size_t line, const char *text, bool maybe_group) {
+  char plain[READING_NUMERAL_ROOM];
+  double number;
+  if (maybe_group || reading_numeral(text, READING_DECIMAL_COMMA, plain) == READING_NUMBER)
+    note(&conventions->maybe_group, line);
+  else if (!conventions->plain_point && tutti_cell_read(text, &number) == TUTTI_CELL_NUMBER)
+    note(&conventions->plain_point, line);
+}
+
 /* A text with commas that is no number, as a list 1,2,3, says nothing. */
 void reading_conventions_note(struct reading_conventions *conventions, size_t column, size_t line, const char *text,
                               enum reading_numeral is) {
@@ -52,6 +62,8 @@ void reading_conventions_note(struct reading_conventions *conventions, size_t co
   } else if (maybe_point) {
     note(&conventions->maybe_point, line);
   }
+  if (!comma)
+    note_points(conventions, line, text, maybe_point && !zero);
   if (maybe_point && !zero)
     note(&numbers->maybe_point, line);
   numbers->fraction = numbers->fraction || (!maybe_comma && (!maybe_point || zero));
@@ -108,4 +120,32 @@ enum tutti_status reading_conventions_check(tutti_context *context, const char *
         "set data.decimal = point, and else comma",
         path, seen->maybe_comma);
   return TUTTI_OK;
+}
+
+enum tutti_status reading_conventions_compare(tutti_context *context, const char *path, bool commas,
+                                              const struct reading_conventions *conventions) {
+  const struct reading_conventions *seen = conventions;
+  const char *sign = commas ? "comma" : "point", *other = commas ? "point, as in 3.5" : "comma, as in 3,5";
+  const char *doubtful = commas ? "1.234" : "1,234";
+  size_t points = seen->point ? seen->point : seen->plain_point;
+  size_t line = commas ? points : seen->comma, doubt = commas ? seen->maybe_group : seen->maybe_comma;
+  if (line && doubt)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "%s: line %zu has a decimal %s, and line %zu a number such as %s, which is 1234 in the training "
+                      "data; write all numbers with decimal %ss, as there",
+                      path, line, other, doubt, doubtful, sign);
+  if (line)
+    tutti_log(context, TUTTI_LOG_WARNING,
+              "%s: line %zu has a decimal %s, and the training data have decimal %ss; it is read as it stands, but a "
+              "number such as %s would be 1234, as there",
+              path, line, other, sign, doubtful);
+  return TUTTI_OK;
+}
+
+enum reading_decimal reading_conventions_found(const struct reading_conventions *conventions) {
+  const struct reading_conventions *seen = conventions;
+  bool points = seen->point || seen->plain_point;
+  if (seen->comma && !points && !seen->maybe_point && !seen->maybe_group)
+    return READING_DECIMAL_COMMA;
+  return points && !seen->comma && !seen->maybe_comma ? READING_DECIMAL_POINT : READING_DECIMAL_EITHER;
 }

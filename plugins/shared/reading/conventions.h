@@ -22,6 +22,8 @@ struct reading_conventions {
   size_t maybe_comma; /* 1,234 may be either */
   size_t grouped;     /* points group digits, as in 1.234,5 */
   size_t maybe_point; /* 1.234 may be either */
+  size_t plain_point; /* a point is the decimal sign, as in 3.5 */
+  size_t maybe_group; /* points may group digits, as in 1.234 or 1.234.567 */
   size_t columns;
   struct reading_column_numbers *column; /* [columns] */
 };
@@ -43,5 +45,13 @@ void reading_conventions_note(struct reading_conventions *conventions, size_t co
 TUTTI_NODISCARD enum tutti_status reading_conventions_check(tutti_context *context, const char *path,
                                                             const char *const *names,
                                                             const struct reading_conventions *conventions);
+/* Of a new file, whose numbers are read as in the training data where they may be read in two ways, with commas or
+   points as decimal signs: TUTTI_ERROR_USAGE if some are written otherwise, and others may be read in two ways; a warning if
+   none of these is there. */
+TUTTI_NODISCARD enum tutti_status reading_conventions_compare(tutti_context *context, const char *path, bool commas,
+                                                              const struct reading_conventions *conventions);
+/* What the numbers of a file say their decimal sign is, so that each reads the same if that is known: READING_DECIMAL_
+   COMMA or POINT; EITHER: nothing, or not all the same. */
+enum reading_decimal reading_conventions_found(const struct reading_conventions *conventions);
 
 #endif

@@ -26,6 +26,8 @@ struct table {
   tutti_context *context;
   const char *path;
   int header, decimal;
+  bool settles;     /* does the file say how numbers are written */
+  bool comma_parts; /* do commas separate cells */
   const char *missing_marks, *strip;
   bool tolerant;
   tutti_rows *rows;
@@ -192,8 +194,8 @@ static enum tutti_status add_columns(struct table *table) {
    sign anywhere else: that file was written otherwise than the data. */
 static enum reading_numeral look_at(const struct table *table, const char *text, char *number) {
   enum reading_numeral is = reading_numeral(text, (enum reading_decimal)table->decimal, number);
-  bool doubtful =
-      table->decimal == READING_DECIMAL_COMMA && table->row->delimiter == ',' && reading_is_ambiguous(text, '.', ',');
+  bool commas = table->decimal == READING_DECIMAL_COMMA || table->decimal == READING_DECIMAL_COMMA_FIRST;
+  bool doubtful = commas && table->row->delimiter == ',' && reading_is_ambiguous(text, '.', ',');
   return is == READING_NUMBER && doubtful ? READING_TEXT : is;
 }
 
@@ -222,6 +224,14 @@ static enum tutti_status end_runs(const struct table *table) {
   return TUTTI_OK;
 }
 
+/* What a cell says of the others: nothing if the recipe says how numbers are written. Where commas separate cells, few
+   have one. */
+static void note_number(struct table *table, size_t column, const char *text, enum reading_numeral is) {
+  bool open = table->decimal > READING_DECIMAL_COMMA;
+  if (open || (table->settles && table->decimal == READING_DECIMAL_POINT && strchr(text, ',')))
+    reading_conventions_note(&table->conventions, column, table->row->line, text, is);
+}
+
 static enum tutti_status take_cell(struct table *table, size_t column, const char *text) {
   char number[READING_NUMERAL_ROOM], room[READING_MARKS_ROOM];
   struct run *run = &table->runs[column];
@@ -232,8 +242,7 @@ static enum tutti_status take_cell(struct table *table, size_t column, const cha
   TUTTI_TRY(table->context, end_run(table, column));
   text = meaning_of(table, text, room);
   enum reading_numeral is = look_at(table, text, number);
-  if (table->decimal == READING_DECIMAL_EITHER)
-    reading_conventions_note(&table->conventions, column, table->row->line, text, is);
+  note_number(table, column, text, is);
   if (is == READING_TEXT)
     return tutti_rows_add_text(table->context, table->rows, column, text);
   return tutti_rows_add_cell(table->context, table->rows, column, is == READING_NUMBER ? number : text);
@@ -296,9 +305,12 @@ static enum tutti_status take_odd_row(const struct table *table, size_t columns,
              : TUTTI_FAIL(table->context, TUTTI_ERROR_USAGE, "%s:%zu: %s", table->path, table->row->line, why);
 }
 
-/* How numbers are written, if the recipe leaves that open. */
-static int decimal_of(unsigned char delimiter) {
-  return delimiter == ',' ? READING_DECIMAL_POINT : READING_DECIMAL_EITHER;
+/* How numbers are written where this separates cells, by what the recipe or the data set says of it: commas between
+   cells leave no other ones open. */
+static int decimal_of(unsigned char delimiter, int decimal) {
+  if (delimiter == ',' && (decimal == READING_DECIMAL_AUTO || decimal == READING_DECIMAL_POINT_FIRST))
+    return READING_DECIMAL_POINT;
+  return decimal == READING_DECIMAL_AUTO ? READING_DECIMAL_EITHER : decimal;
 }
 
 /* The name of what was found to separate cells. */
@@ -318,8 +330,10 @@ static enum tutti_status take_row(void *argument, const struct csv_row *row, cha
   size_t columns = first ? row->count : tutti_rows_columns(table->rows);
   uint32_t line = (uint32_t)row->line;
   table->row = row;
-  if (first && table->decimal == READING_DECIMAL_AUTO)
-    table->decimal = decimal_of(row->delimiter);
+  if (first) {
+    table->decimal = decimal_of(row->delimiter, table->decimal);
+    table->comma_parts = row->delimiter == ',';
+  }
   if (row->count != columns)
     return take_odd_row(table, columns, why);
   if (first && table->guesses)
@@ -381,6 +395,35 @@ static void doubt_delimiter(const struct table *table) {
               table->path, lead == rows ? "each row is" : "most rows are", words->count, reading_words_advice(words));
 }
 
+/* New rows whose layout is not that of the data set: 1.234 is 1234 there, and here it would be 1.234. look_at takes it
+   for a text, so that the row is not read. */
+static void doubt_layout(const struct table *table) {
+  if (table->comma_parts && table->conventions.maybe_group)
+    tutti_log(table->context, TUTTI_LOG_WARNING,
+              "%s: line %zu has a number such as 1.234, which is 1234 in the training data, with decimal commas, and "
+              "would be 1.234 where commas separate cells, as here: it is not read; separate cells with semicolons",
+              table->path, table->conventions.maybe_group);
+}
+
+/* What the numbers say together. Where commas separate cells, those inside of them group digits. */
+static enum tutti_status end_conventions(const struct table *table) {
+  const struct reading_conventions *seen = &table->conventions;
+  enum reading_decimal found = reading_conventions_found(seen);
+  if (table->decimal == READING_DECIMAL_EITHER)
+    TUTTI_TRY(table->context,
+              reading_conventions_check(table->context, table->path, tutti_rows_names(table->rows), seen));
+  else if (table->decimal > READING_DECIMAL_EITHER)
+    TUTTI_TRY(table->context, reading_conventions_compare(table->context, table->path,
+                                                          table->decimal == READING_DECIMAL_COMMA_FIRST, seen));
+  if (table->decimal == READING_DECIMAL_COMMA_FIRST)
+    doubt_layout(table);
+  if (table->decimal == READING_DECIMAL_POINT && (seen->point || seen->maybe_comma))
+    found = READING_DECIMAL_POINT;
+  return !table->settles || found == READING_DECIMAL_EITHER
+             ? TUTTI_OK
+             : tutti_rows_settle(table->context, table->rows, "decimal", reading_csv_decimals[found]);
+}
+
 /* --- the whole table --------------------------------------------------------------------------------------------- */
 
 static enum tutti_status check_rows(const struct table *table) {
@@ -410,6 +453,7 @@ enum tutti_status reading_csv(tutti_context *context, const char *path, const st
                         .path = tutti_path_name(path),
                         .header = options->header,
                         .decimal = options->decimal,
+                        .settles = options->decimal == READING_DECIMAL_AUTO,
                         .missing_marks = options->missing_marks ? options->missing_marks : "",
                         .strip = options->strip ? options->strip : "",
                         .tolerant = options->tolerant,
@@ -422,7 +466,7 @@ enum tutti_status reading_csv(tutti_context *context, const char *path, const st
   TUTTI_TRY_OUT(context, end_runs(&table));
   TUTTI_TRY_OUT(context, check_rows(&table));
   doubt_delimiter(&table);
-  TUTTI_TRY_OUT(context, reading_conventions_check(context, table.path, tutti_rows_names(rows), &table.conventions));
+  TUTTI_TRY_OUT(context, end_conventions(&table));
 out:
   reading_conventions_release(&table.conventions);
   tutti_free(table.runs);
@@ -431,14 +475,19 @@ out:
 
 /* --- words ------------------------------------------------------------------------------------------------------- */
 
+int reading_csv_decimal_first(int decimal) {
+  return decimal == READING_DECIMAL_COMMA   ? READING_DECIMAL_COMMA_FIRST
+         : decimal == READING_DECIMAL_POINT ? READING_DECIMAL_POINT_FIRST
+                                            : decimal;
+}
+
 bool reading_csv_word(const struct reading_csv_options *options, const char *word, char *meaning) {
   const bool commas = options->delimiter == READING_DELIMITER_COMMA,
              unknown = options->delimiter == READING_DELIMITER_AUTO;
   const struct csv_row row = {.delimiter = commas ? ',' : ';'};
   const struct table table = {.missing_marks = options->missing_marks ? options->missing_marks : "",
                               .strip = options->strip ? options->strip : "",
-                              .decimal = options->decimal == READING_DECIMAL_AUTO ? decimal_of(row.delimiter)
-                                                                                  : options->decimal,
+                              .decimal = decimal_of(row.delimiter, reading_csv_decimal_first(options->decimal)),
                               .row = &row};
   char room[READING_MARKS_ROOM], number[READING_NUMERAL_ROOM];
   const char *text = meaning_of(&table, word, room);

@@ -38,6 +38,9 @@ struct reading_csv_options {
    such table, or has no rows; TUTTI_ERROR_CANCELLED. */
 TUTTI_NODISCARD enum tutti_status reading_csv(tutti_context *context, const char *path,
                                               const struct reading_csv_options *options, tutti_rows *rows);
+/* How numbers of new rows are written, if those of the data set have this decimal sign: a number that may be read in
+   two ways is read so, others as they stand. */
+int reading_csv_decimal_first(int decimal);
 /* Is a word a number or missing as a cell of such a file, otherwise than tutti_cell_read has it? Its meaning then, as
    `reword` of sources gives it (source.h). */
 bool reading_csv_word(const struct reading_csv_options *options, const char *word, char *meaning);

@@ -75,18 +75,25 @@ static bool marks_groups(const char *text) {
   return !comma || strchr(text, '.') || strchr(comma + 1, ',');
 }
 
+/* A number that says itself what its signs are, or, if it does not, has a decimal comma. */
+static bool rewrite_either(const char *text, char *out) {
+  return (marks_groups(text) && rewrite(text, '.', ',', out)) || (strchr(text, ',') && rewrite(text, ',', '.', out));
+}
+
 enum reading_numeral reading_numeral(const char *text, enum reading_decimal decimal, char *out) {
   /* Most cells are plain numbers, or have no digit where a number has one. A point alone says something only where
      commas are decimal signs. */
-  const char *signs = decimal == READING_DECIMAL_COMMA ? ", .'\xc2\xe2" : ", '\xc2\xe2";
+  const bool commas = decimal == READING_DECIMAL_COMMA || decimal == READING_DECIMAL_COMMA_FIRST,
+             points = decimal == READING_DECIMAL_POINT || decimal == READING_DECIMAL_POINT_FIRST;
+  const char *signs = commas ? ", .'\xc2\xe2" : ", '\xc2\xe2";
   if (text[strcspn(text, signs)] == '\0' || strlen(text) >= READING_NUMERAL_ROOM || strcspn(text, "0123456789") > 2)
     return READING_PLAIN;
-  if (decimal == READING_DECIMAL_COMMA) {
-    if (rewrite(text, ',', '.', out))
-      return READING_NUMBER;
+  if (decimal > READING_DECIMAL_EITHER && strpbrk(text, "eE"))
+    return rewrite_either(text, out) ? READING_NUMBER
+                                     : READING_PLAIN; /* digits before an exponent are hardly grouped */
+  if ((commas && rewrite(text, ',', '.', out)) || (points && rewrite(text, '.', ',', out)))
+    return READING_NUMBER;
+  if (decimal == READING_DECIMAL_COMMA)
     return strchr(text, '.') && text[strspn(text, "+-.0123456789eE")] == '\0' ? READING_TEXT : READING_PLAIN;
-  }
-  bool number = (decimal == READING_DECIMAL_POINT || marks_groups(text)) && rewrite(text, '.', ',', out);
-  number = number || (decimal == READING_DECIMAL_EITHER && strchr(text, ',') && rewrite(text, ',', '.', out));
-  return number ? READING_NUMBER : READING_PLAIN;
+  return decimal != READING_DECIMAL_POINT && rewrite_either(text, out) ? READING_NUMBER : READING_PLAIN;
 }

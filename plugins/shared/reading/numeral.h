@@ -3,8 +3,16 @@
 #define READING_NUMERAL_H
 
 /* What stands before the fraction. EITHER: a point; or a comma, if no other comma stands in the number; points group
-   digits only where there is a comma, so that 1.234 is 1.234. */
-enum reading_decimal { READING_DECIMAL_AUTO, READING_DECIMAL_POINT, READING_DECIMAL_COMMA, READING_DECIMAL_EITHER };
+   digits only where there is a comma, so that 1.234 is 1.234. POINT_FIRST, COMMA_FIRST: what may be read so is, and else
+   as EITHER. */
+enum reading_decimal {
+  READING_DECIMAL_AUTO,
+  READING_DECIMAL_POINT,
+  READING_DECIMAL_COMMA,
+  READING_DECIMAL_EITHER,
+  READING_DECIMAL_POINT_FIRST,
+  READING_DECIMAL_COMMA_FIRST
+};
 
 enum { READING_NUMERAL_ROOM = 64 };
 
