@@ -1,6 +1,8 @@
 /* context.c - errors with their trace, log, cancel flag, thread budget. */
 #include "context_impl.h"
 
+#include "text_impl.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,6 +46,7 @@ enum tutti_status tutti_error_set(tutti_context *context, enum tutti_status stat
   va_start(arguments, format);
   (void)vsnprintf(message, sizeof message, format, arguments);
   va_end(arguments);
+  tutti_text_mend(message);
   memcpy(context->message, message, sizeof message);
   context->status = status;
   context->trace[0] = '\0';
@@ -58,6 +61,7 @@ enum tutti_status tutti_error_prefix(tutti_context *context, enum tutti_status s
   va_end(arguments);
   if (length >= 0 && (size_t)length < sizeof message)
     (void)snprintf(message + length, sizeof message - (size_t)length, "%s", context->message);
+  tutti_text_mend(message);
   memcpy(context->message, message, sizeof message);
   return status;
 }
@@ -90,6 +94,7 @@ void tutti_log(tutti_context *context, enum tutti_log_level level, const char *f
   va_start(arguments, format);
   (void)vsnprintf(message, sizeof message, format, arguments);
   va_end(arguments);
+  tutti_text_mend(message);
   context->log(context->log_argument, level, message);
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "apply_impl.h"
+#include "cells_impl.h"
 #include "loading_impl.h"
 #include "reword_impl.h"
 
@@ -16,6 +17,13 @@ static bool has_number_names(const tutti_rows *table) {
   for (size_t c = 0; c < columns; c++)
     numbers += tutti_cell_read(tutti_rows_names(table)[c], &number) == TUTTI_CELL_NUMBER;
   return numbers > 0 && 2 * numbers >= columns;
+}
+
+/* An input is missing: were the names written in another encoding? */
+static enum tutti_status check_names(tutti_context *context, const tutti_rows *table) {
+  for (size_t c = 0; c < tutti_rows_columns(table); c++)
+    TUTTI_TRY(context, tutti_name_check_utf8(context, table, c));
+  return TUTTI_OK;
 }
 
 /* Find the columns by name; *targets says whether all targets are there. */
@@ -33,6 +41,7 @@ static enum tutti_status match_names(tutti_context *context, struct tutti_encodi
                         "in the first line: put the header above it",
                         tutti_rows_origin(table), encoding->inputs, tutti_plural(encoding->inputs, "column", "columns"),
                         name);
+    TUTTI_TRY(context, check_names(context, table));
     const char *closest = tutti_closest_name(name, tutti_rows_columns(table), tutti_rows_names(table));
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "%s: expected a header with the %zu input %s of the training data; there is no '%s'%s%s%s",

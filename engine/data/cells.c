@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cells_impl.h"
+#include "core/base/text_impl.h"
 
 /* The line of a row, as it follows the file's name in messages. */
 static void print_line(const tutti_rows *table, size_t row, size_t size, char *line) {
@@ -40,10 +41,27 @@ bool tutti_is_utf8(const char *text) {
   return string != NULL;
 }
 
-void tutti_make_utf8(char *text) {
-  if (tutti_is_utf8(text))
-    return;
-  for (; *text; text++)
-    if ((unsigned char)*text >= 0x80)
-      *text = '?';
+void tutti_make_utf8(char *text) { tutti_text_mend(text); }
+
+/* Bytes of another encoding look like nothing on a terminal: the first that is not ASCII is named by its number. */
+#define NOT_UTF8                                                                                                       \
+  "expected UTF-8, found the byte 0x%02X; if the file is from Windows, convert it: iconv -f WINDOWS-1252 -t UTF-8 "    \
+  "FILE > NEW"
+static unsigned first_beyond_ascii(const char *text) {
+  while ((unsigned char)*text < 0x80)
+    text++;
+  return (unsigned char)*text;
+}
+
+enum tutti_status tutti_cell_check_utf8(tutti_context *context, const tutti_rows *table, size_t row, size_t column) {
+  const char *text = tutti_rows_text(table, row, column);
+  return tutti_is_utf8(text) ? TUTTI_OK
+                             : tutti_cell_fail(context, table, row, column, NOT_UTF8, first_beyond_ascii(text));
+}
+
+enum tutti_status tutti_name_check_utf8(tutti_context *context, const tutti_rows *table, size_t column) {
+  const char *name = tutti_rows_names(table)[column];
+  return tutti_is_utf8(name) ? TUTTI_OK
+                             : TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: the name of column %zu: " NOT_UTF8,
+                                          tutti_rows_origin(table), column, first_beyond_ascii(name));
 }

@@ -125,6 +125,8 @@ static enum tutti_status read_number(tutti_context *context, const struct tutti_
   if (cell == TUTTI_CELL_NUMBER)
     return TUTTI_OK;
   if (cell == TUTTI_CELL_TEXT)
+    TUTTI_TRY(context, tutti_cell_check_utf8(context, table, row, column->position));
+  if (cell == TUTTI_CELL_TEXT)
     return tutti_cell_fail(context, table, row, column->position, "expected a %s, found '%.60s'",
                            column->date_format ? "date, written as in the training data" : "number",
                            tutti_category_of(table, row, column->position, buffer));
@@ -178,8 +180,11 @@ static enum tutti_status find_category(tutti_context *context, const struct tutt
   bool missing = tutti_rows_cell(table, row, column->position) == TUTTI_CELL_MISSING;
   *category = tutti_category_find(column, missing ? TUTTI_CATEGORY_MISSING
                                                   : tutti_category_of(table, row, column->position, buffer));
-  if (*category == SIZE_MAX)
-    *category = tutti_category_find(column, TUTTI_CATEGORY_OTHER);
+  if (*category != SIZE_MAX)
+    return TUTTI_OK;
+  /* Of a file in another encoding every category with an umlaut would be unknown. */
+  TUTTI_TRY(context, tutti_cell_check_utf8(context, table, row, column->position));
+  *category = tutti_category_find(column, TUTTI_CATEGORY_OTHER);
   if (*category != SIZE_MAX || encoding->unseen == TUTTI_UNSEEN_OTHER)
     return TUTTI_OK;
   return tutti_category_fail(context, column, table, row, column->position);
@@ -211,6 +216,8 @@ enum tutti_status tutti_encoding_label(tutti_context *context, const struct tutt
   char buffer[32];
   const struct tutti_data_column *column = &encoding->target[0];
   size_t class = tutti_category_find(column, tutti_category_of(table, row, column->position, buffer));
+  if (class == SIZE_MAX)
+    TUTTI_TRY(context, tutti_cell_check_utf8(context, table, row, column->position));
   if (class == SIZE_MAX)
     return tutti_category_fail(context, column, table, row, column->position);
   *label = (int32_t) class;

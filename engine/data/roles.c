@@ -192,21 +192,9 @@ static enum tutti_status check_none_missing(tutti_context *context, const tutti_
   return TUTTI_OK;
 }
 
-/* Bytes of another encoding look like nothing on a terminal: the first that is not ASCII is named by its number. */
-#define NOT_UTF8 "; if the file is from Windows, convert it: iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW"
-static unsigned first_beyond_ascii(const char *text) {
-  while ((unsigned char)*text < 0x80)
-    text++;
-  return (unsigned char)*text;
-}
-
 static enum tutti_status check_utf8(tutti_context *context, const tutti_rows *table, size_t position) {
-  for (size_t r = 0; r < tutti_rows_count(table); r++) {
-    const char *text = tutti_rows_text(table, r, position);
-    if (!tutti_is_utf8(text))
-      return tutti_cell_fail(context, table, r, position, "expected UTF-8, found the byte 0x%02X" NOT_UTF8,
-                             first_beyond_ascii(text));
-  }
+  for (size_t r = 0; r < tutti_rows_count(table); r++)
+    TUTTI_TRY(context, tutti_cell_check_utf8(context, table, r, position));
   return TUTTI_OK;
 }
 
@@ -314,10 +302,7 @@ static enum tutti_status take_dates(tutti_context *context, const struct tutti_d
 static enum tutti_status start_column(tutti_context *context, const tutti_rows *table, size_t position,
                                       struct tutti_data_column *column) {
   column->position = position;
-  if (!tutti_is_utf8(tutti_rows_names(table)[position]))
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                      "%s: the name of column %zu: expected UTF-8, found the byte 0x%02X" NOT_UTF8,
-                      tutti_rows_origin(table), position, first_beyond_ascii(tutti_rows_names(table)[position]));
+  TUTTI_TRY(context, tutti_name_check_utf8(context, table, position));
   return tutti_strdup(context, tutti_rows_names(table)[position], &column->name);
 }
 

@@ -144,6 +144,31 @@ tutti predict signs new.csv
 expect_code 0
 expect_err "row 2, column 'price': expected a number, found '£3'" "1 of 3 rows cannot be read"
 
+# New rows that are not UTF-8 are not read, and no such byte is printed.
+awk 'BEGIN { print "Größe,Ort,y"; for (i = 0; i < 60; i++) printf "%d,%s,%d\n", i % 7, i % 3 ? "Zürich" : "Bonn", i % 13 }' >places.csv
+tutti run plain.ini --set data.path=places.csv --set data.target=y --set data.unseen=other --quiet --out places
+expect_code 0
+printf 'Größe,Ort\n1,Zürich\n2,Bonn\n' >new.csv
+tutti predict places new.csv
+expect_code 0
+expect_empty err
+printf 'Größe,Ort\n1,Z\374rich\n2,Bonn\n\374,Bonn\n1,Bonn,\374\n' >new.csv
+tutti predict places new.csv
+expect_code 0
+expect_err "new.csv:2: row 0, column 'Ort': expected UTF-8, found the byte 0xFC; if the file is from Windows, convert it: iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW" \
+  "new.csv:4: row 2, column 'Größe': expected UTF-8, found the byte 0xFC" "there is no column for '?'" "3 of 4 rows cannot be read"
+checks=$((checks + 1))
+[ "$(sed 1d out | grep -c ',,')" = 3 ] || complain "expected three rows without a prediction"
+checks=$((checks + 1))
+iconv -f UTF-8 -t UTF-8 err >/dev/null || complain "expected messages in UTF-8"
+tutti predict places new.csv --strict
+expect_code 2
+expect_err "expected UTF-8, found the byte 0xFC"
+printf 'Gr\366\337e,Ort\n1,Bonn\n' >new.csv
+tutti predict places new.csv
+expect_code 2
+expect_err "new.csv: the name of column 0: expected UTF-8, found the byte 0xF6; if the file is from Windows, convert it: iconv"
+
 # A number that may be read in two ways is what it would be in the training file, whatever else its own file has.
 awk 'BEGIN { print "size;price;y"; for (i = 0; i < 60; i++) printf "%d;%d.%03d,50;%d\n", i % 7, 10 + i, i * 37 % 1000, i % 13 }' >german.csv
 tutti run plain.ini --set data.path=german.csv --set data.target=y --quiet --out german

@@ -32,6 +32,26 @@ static void expect_number(double number, const char *expected) {
   assert_string_equal(text, expected);
 }
 
+static void other_bytes_are_mended(void **state) {
+  (void)state;
+  static const char *const cases[][2] = {
+      {"", ""},
+      {"a \u00fc \u20ac \U0001F600", "a \u00fc \u20ac \U0001F600"},
+      {"Z\xfcrich", "Z?rich"},
+      {"\u00fc\xc3", "\u00fc?"}, /* cut off */
+      {"\xe2\x82 \xf0\x9f\x98", "?? ???"},
+      {"\xc0\xaf\xe0\x80\xaf", "?????"}, /* longer than it has to be */
+      {"\xed\xa0\x80", "???"},
+      {"\xf4\x90\x80\x80\xff", "?????"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    char text[32];
+    (void)snprintf(text, sizeof text, "%s", cases[i][0]);
+    tutti_text_mend(text);
+    assert_string_equal(text, cases[i][1]);
+  }
+}
+
 static void numbers_are_short(void **state) {
   (void)state;
   expect_number(0, "0");
@@ -148,6 +168,7 @@ static void blanks_at_the_ends_are_trimmed(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(numbers_are_short),
+      cmocka_unit_test(other_bytes_are_mended),
       cmocka_unit_test(numbers_read_back_to_the_same_bits),
       cmocka_unit_test(numbers_have_a_point_in_every_locale),
       cmocka_unit_test(only_whole_texts_are_numbers),
