@@ -211,6 +211,19 @@ static bool is_called_id(const char *name) {
   return (mixed && !large) || (upper && !large) || (lower && !small && !large);
 }
 
+/* All that the column tells models is whether it has a value. */
+static bool warn_of_there(const struct tutti_data_config *config, const struct tutti_profile_column *column,
+                          json_t *warnings) {
+  bool differ = has_no_mean(column) && column->kept == 0 && column->levels == column->texts && column->levels > 1;
+  if (column->missing == 0 || config->missing != TUTTI_MISSING_INDICATOR || (!differ && column->levels != 1) ||
+      column->content == TUTTI_CONTENT_MIXED)
+    return false;
+  warn(warnings, column, "it has %s, or none: what it tells models is whether there is one, as in %zu of %zu rows",
+       differ ? "another text in every row" : "one value", column->numbers + column->texts + column->infinite,
+       column->numbers + column->texts + column->infinite + column->missing);
+  return true;
+}
+
 static void warn_of_input(const struct tutti_data_config *config, const tutti_rows *table, size_t index,
                           const struct tutti_profile_column *column, json_t *warnings) {
   enum { MANY = 50, FAR = 20, MOST = 5 }; /* MOST: a fifth of the rows is much to be told by one category */
@@ -223,6 +236,8 @@ static void warn_of_input(const struct tutti_data_config *config, const tutti_ro
     warn(warnings, column, "it %s; %s", tutti_useless_text(column->useless),
          config->useless == TUTTI_USELESS_IGNORE ? "it is kept, since no other column is left as an input"
                                                  : "data.useless = ignore leaves such columns out");
+  if (warn_of_there(config, column, warnings))
+    return;
   if (values >= MANY && (named || (texts && column->levels > values - values / 10)))
     warn(warnings, column,
          "%zu different values in %zu rows: if it names or numbers them, data.ignore = %s leaves it out; nothing is "
@@ -318,8 +333,8 @@ static enum tutti_status describe_table(tutti_context *context, const struct tut
     lacking += column.missing > 0 && column.role < ROLE_IGNORED && column.role != ROLE_TARGET;
     if (kept[c] != roles[c]) {
       bool hidden = warn_of_hidden(table, c, &column, warnings); /* then it might say something */
-      warn(warnings, &column, hidden ? "as it is read now, it %s, and is left out" : "it %s; it is left out",
-           tutti_useless_text(column.useless));
+      warn(warnings, &column, hidden ? "as it is read now, it %s, and is left out%s" : "it %s; it is left out%s",
+           tutti_useless_text(column.useless), hidden ? "" : tutti_useless_advice(config, column.useless));
     }
     json_array_append_new(columns, describe(&column));
     warn_of(config, table, c, &column, warnings);

@@ -18,14 +18,26 @@ TUTTI_NODISCARD enum tutti_status tutti_missing_column(tutti_context *context, c
                                                        const char *parameter, const char *word);
 
 /* Why a column says nothing about any row. */
-enum tutti_useless { TUTTI_USEFUL, TUTTI_CONSTANT, TUTTI_ALL_DIFFERENT, TUTTI_ROW_NUMBERS, TUTTI_EMPTY };
+enum tutti_useless {
+  TUTTI_USEFUL,
+  TUTTI_CONSTANT,
+  TUTTI_CONSTANT_OR_NONE, /* some of its cells are missing; likewise below */
+  TUTTI_ALL_DIFFERENT,
+  TUTTI_DIFFERENT_OR_NONE,
+  TUTTI_ROW_NUMBERS,
+  TUTTI_EMPTY
+};
 /* Look at a column: does it have one value alone, texts that all differ, or whole numbers that go up by 1 from row to
-   row? A table of few rows says too little for the last two. Missing cells are passed over. */
+   row? A table of few rows says too little for the last two. Missing cells are passed over; but where the recipe makes
+   them an input of their own, a column says at least whether its value is there: then one value is of use, and so are
+   texts that all differ, if the recipe joins rare categories. */
 TUTTI_NODISCARD enum tutti_status tutti_useless_find(tutti_context *context, const struct tutti_data_config *config,
                                                      const tutti_rows *table, size_t column,
                                                      enum tutti_useless *useless);
 /* "has one value", ... */
 const char *tutti_useless_text(enum tutti_useless useless);
+/* What to set to have the column as an input, with "; " before it; "": nothing is better. */
+const char *tutti_useless_advice(const struct tutti_data_config *config, enum tutti_useless useless);
 /* Ignore the inputs that are useless, and say so in the log; but row numbers stay where there is no other input.
    roles[columns]. */
 TUTTI_NODISCARD enum tutti_status tutti_useless_ignore(tutti_context *context, const struct tutti_data_config *config,

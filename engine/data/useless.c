@@ -11,7 +11,7 @@ enum { FEW_ROWS = 20 };
 
 /* What is in a column. */
 struct seen {
-  size_t numbers, texts, dates;
+  size_t numbers, texts, dates, missing;
   bool one_number, one_text, count_up;
 };
 
@@ -22,6 +22,7 @@ static struct seen look(const char *date_format, const tutti_rows *table, size_t
   bool time;
   for (size_t r = 0; r < tutti_rows_count(table); r++) {
     enum tutti_cell cell = tutti_rows_cell(table, r, column);
+    seen.missing += cell == TUTTI_CELL_MISSING;
     if (cell == TUTTI_CELL_TEXT) {
       const char *here = tutti_rows_text(table, r, column);
       text = text ? text : here;
@@ -63,20 +64,24 @@ enum tutti_status tutti_useless_find(tutti_context *context, const struct tutti_
   bool differ = false, named;
   const char *format = tutti_date_format_of(config, tutti_rows_names(table)[column], room, &named);
   struct seen seen = look(format, table, column);
+  /* Where missing cells are an input of their own, one value is a second: it is there, or it is not. */
+  bool there = seen.missing > 0 && config->missing == TUTTI_MISSING_INDICATOR;
   *useless = TUTTI_USEFUL;
   if (seen.numbers + seen.texts == 0)
     *useless = TUTTI_EMPTY;
-  else if (seen.numbers == 0 ? seen.one_text : seen.texts == 0 && seen.one_number)
-    *useless = TUTTI_CONSTANT;
+  else if (!there && (seen.numbers == 0 ? seen.one_text : seen.texts == 0 && seen.one_number))
+    *useless = seen.missing > 0 ? TUTTI_CONSTANT_OR_NONE : TUTTI_CONSTANT;
   else if (!named && seen.texts == 0 && seen.count_up && seen.numbers == tutti_rows_count(table) &&
            seen.numbers >= FEW_ROWS)
     *useless = TUTTI_ROW_NUMBERS;
   /* A column of dates with a mistake in it is none of names: the mistake will be told of. */
   bool dates = named || seen.dates > seen.texts - seen.dates;
-  if (*useless != TUTTI_USEFUL || seen.numbers > 0 || dates || seen.texts < FEW_ROWS)
+  bool joined = there && config->rare >= 2; /* to one category, (other), beside (missing) */
+  if (*useless != TUTTI_USEFUL || seen.numbers > 0 || dates || joined || seen.texts < FEW_ROWS)
     return TUTTI_OK;
   TUTTI_TRY(context, all_differ(context, table, column, seen.texts, &differ));
-  *useless = differ ? TUTTI_ALL_DIFFERENT : TUTTI_USEFUL;
+  if (differ)
+    *useless = seen.missing > 0 ? TUTTI_DIFFERENT_OR_NONE : TUTTI_ALL_DIFFERENT;
   return TUTTI_OK;
 }
 
@@ -84,8 +89,12 @@ const char *tutti_useless_text(enum tutti_useless useless) {
   switch (useless) {
   case TUTTI_CONSTANT:
     return "has one value";
+  case TUTTI_CONSTANT_OR_NONE:
+    return "has one value, or none";
   case TUTTI_ALL_DIFFERENT:
     return "has another text in every row";
+  case TUTTI_DIFFERENT_OR_NONE:
+    return "has another text in every row that has one";
   case TUTTI_ROW_NUMBERS:
     return "numbers the rows";
   case TUTTI_EMPTY:
@@ -93,6 +102,16 @@ const char *tutti_useless_text(enum tutti_useless useless) {
   default:
     return "";
   }
+}
+
+const char *tutti_useless_advice(const struct tutti_data_config *config, enum tutti_useless useless) {
+  bool indicator = config->missing == TUTTI_MISSING_INDICATOR;
+  if (useless != TUTTI_CONSTANT_OR_NONE && useless != TUTTI_DIFFERENT_OR_NONE)
+    return "";
+  if (useless == TUTTI_CONSTANT_OR_NONE)
+    return "; data.missing = indicator makes an input of whether there is one";
+  return indicator ? "; data.rare = 2 makes an input of whether there is one"
+                   : "; data.missing = indicator and data.rare = 2 make an input of whether there is one";
 }
 
 static bool is_input(uint8_t role) { return role == ROLE_INPUT || role == ROLE_CATEGORIES; }

@@ -55,6 +55,19 @@ tutti validate flats.ini
 expect_code 0
 expect_out "The recipe is valid" "'id': it numbers the rows; it is left out"
 expect_not_in out "which is an error"
+# What some rows lack says whether it is there: it stays where missing cells are an input of their own.
+awk 'BEGIN { print "flag,note,a,y"; for (i = 0; i < 60; i++) print (i % 3 ? ",," : "X,note " i ",") i * i % 17 "," i % 3 + i / 90 }' >there.csv
+there=(--set data.path=there.csv --set data.target=y --set data.useless=ignore --set data.decimal=point)
+tutti validate plain.ini "${there[@]}" --set data.missing=indicator --set data.rare=2
+expect_code 0
+expect_out "'flag': it has one value, or none: what it tells models is whether there is one, as in 20 of 60 rows" \
+  "'note': it has another text in every row, or none: what it tells models is whether there is one, as in 20 of 60 rows"
+expect_not_in out "left out" "if it names or numbers them"
+tutti validate plain.ini "${there[@]}" --set data.missing=indicator
+expect_out "'note': it has another text in every row that has one; it is left out; data.rare = 2 makes an input of whether there is one"
+tutti validate plain.ini "${there[@]}" --set data.missing=mean
+expect_out "'flag': it has one value, or none; it is left out; data.missing = indicator makes an input of whether there is one" \
+  "'note': it has another text in every row that has one; it is left out; data.missing = indicator and data.rare = 2 make an input of"
 # Numbers of rows are an input where there is no other.
 awk 'BEGIN { print "year,price"; for (i = 0; i < 40; i++) print 1980 + i "," i * i }' >years.csv
 tutti validate flats.ini --set data.path=years.csv

@@ -269,6 +269,31 @@ static void useless_columns_may_go(void **state) {
   assert_int_equal(tutti_split_input(split_of("train")).channels, 3);
 }
 
+/* What some rows lack says whether it is there, if missing cells are an input of their own. Of 48 rows, each second has
+   values: one text, one number, and texts that all differ. */
+static void one_value_or_none_is_two(void **state) {
+  (void)state;
+  static const char *const there[] = {"flag=(missing)", "flag=X",       "one", "one:missing",
+                                      "text=(missing)", "text=(other)", "x"};
+  char text[4096] = "flag,one,text,unit,x,y\n";
+  for (int i = 0; i < 48; i++)
+    if (i % 2)
+      (void)snprintf(text + strlen(text), 64, "X,1,t%d,m,%d,%d\n", i, i * i, i);
+    else
+      (void)snprintf(text + strlen(text), 64, ",,,m,%d,%d\n", i * i, i);
+  put("a.csv", text);
+  loads(PLAIN "useless=ignore\nmissing=indicator\nrare=2");
+  assert_features(7, there);
+  assert_row(split_of("train"), 0, (double[]){1, 0, 1, 1, 1, 0, 0});
+  assert_row(split_of("train"), 1, (double[]){0, 1, 1, 0, 0, 1, 1});
+  loads(PLAIN "useless=ignore\nmissing=indicator"); /* each text would be a category */
+  assert_int_equal(tutti_split_input(split_of("train")).channels, 5);
+  loads(PLAIN "useless=ignore\nmissing=mean");
+  assert_int_equal(tutti_split_input(split_of("train")).channels, 1);
+  loads(PLAIN "useless=ignore\nmissing=drop");
+  assert_int_equal(tutti_split_input(split_of("train")).channels, 1);
+}
+
 /* A single input that goes up by one is what the targets are a function of: years, and the middles of years. */
 static void time_is_no_number_of_rows(void **state) {
   (void)state;
@@ -346,6 +371,7 @@ int main(void) {
                                      data_test(a_limit_serves_columns_with_too_many_categories),
                                      data_test(unseen_categories),
                                      data_test(useless_columns_may_go),
+                                     data_test(one_value_or_none_is_two),
                                      data_test(time_is_no_number_of_rows),
                                      data_test(descriptions_hold_it_all)};
   return cmocka_run_group_tests(tests, NULL, NULL);
