@@ -41,7 +41,7 @@ static void count_cell(const char *date_format, bool named, const tutti_rows *ta
   case TUTTI_CELL_TEXT:
     profile->first_text = profile->texts ? profile->first_text : row;
     content->texts[profile->texts] = tutti_rows_text(table, row, column);
-    if (tutti_date_read(date_format, content->texts[profile->texts], &days, &time))
+    if (tutti_date_read_cell(date_format, table, row, column, &days, &time))
       profile->dates++;
     else if (profile->dates == profile->texts)
       profile->first_other = row;
@@ -178,7 +178,8 @@ static enum tutti_status count_categories(tutti_context *context, const struct t
 static void take_days(const char *date_format, size_t count, const char *const *texts, double *days) {
   bool time;
   for (size_t i = 0; i < count; i++)
-    (void)tutti_date_read(date_format, texts[i], &days[i], &time);
+    if (!tutti_date_read(date_format, texts[i], &days[i], &time))
+      (void)tutti_date_read("", texts[i], &days[i], &time);
 }
 
 /* --- a column --- */

@@ -27,7 +27,7 @@ static struct seen look(const char *date_format, const tutti_rows *table, size_t
       const char *here = tutti_rows_text(table, r, column);
       text = text ? text : here;
       seen.one_text = seen.one_text && strcmp(text, here) == 0;
-      seen.dates += tutti_date_read(date_format, here, &days, &time);
+      seen.dates += tutti_date_read_cell(date_format, table, r, column, &days, &time);
       seen.texts++;
     }
     if (cell != TUTTI_CELL_NUMBER)

@@ -251,6 +251,15 @@ for wrong in "sold = %m/%d/%Y, sold = %Y:column 'sold' is named twice" "y = %d:e
   expect_code 2
   expect_err "${wrong#*:}"
 done
+# Dates as in 2026-01-31 are read beside those of the recipe's form: in columns of their own, also if all differ.
+awk 'BEGIN { print "sold;seen;y"; for (i = 0; i < 40; i++) printf "%d.%d.2024;2024-%02d-%02d;%d\n", i % 28 + 1, i % 12 + 1, i % 12 + 1, i % 28 + 1, i % 12 }' >both.csv
+tutti validate dates.ini --set data.path=both.csv --set data.target=y --set data.date_format=%d.%m.%Y --set data.useless=ignore --json
+expect_code 0
+for column in 0 1; do
+  expect_json dates profile columns $column content
+  expect_json input profile columns $column role
+  expect_json 19723.0 profile columns $column min
+done
 # Numbers are dates where a format is given, and only if it writes them so, with the zeros before them.
 awk 'BEGIN { print "day;back;year;y"; for (i = 0; i < 40; i++) printf "2024%02d%02d;%02d%02d2024;%d;%d\n", i % 12 + 1, i % 28 + 1, i % 28 + 1, i % 12 + 1, 1980 + i, i % 12 }' >compact.csv
 compact=(--set data.path=compact.csv --set data.target=y --set data.ignore=back --set "data.date_formats=day = %Y%m%d, year = %Y")
