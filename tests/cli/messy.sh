@@ -361,6 +361,32 @@ expect_out "2024-01-10 to 2024-01-31"
 sed 's/24 12:00/24/; s/\(1[0-4]\).1.24 8/2024-01-\1 08/' short.csv >mixed.csv
 tutti validate plain.ini --set data.path=mixed.csv --set data.target=y
 expect_out "17 as '15.1.24 8:30' (line 7, %d.%m.%y %H:%M), 5 as '2024-01-10 08:30' (line 2, %Y-%m-%d)"
+# Times as programs write them: seconds, AM and PM, a comma before the time, the year first; also if they repeat, and
+# where rows without a time are dates alone.
+awk 'BEGIN { print "de;us;jp;js;short;form;mon;some;y"
+  for (i = 0; i < 60; i++) {
+    d = i % 28 + 1; h = i % 24; t = sprintf(":%02d:%02d", i * 7 % 60, i * 11 % 60); half = h % 12 ? h % 12 : 12; m = h < 12 ? "AM" : "PM"
+    printf "%02d.01.2023 %02d%s;01/%02d/2023 %02d%s %s;2023/01/%02d %02d%s;", d, h, t, d, half, t, m, d, h, t
+    printf "1/%d/2023, %d%s %s;%d.1.23, %02d:%02d;2023/01/%02d %d%s %s GMT+1;", d, half, t, m, d, h, i, d, half, t, m
+    printf "Jan %d, 2023 %d:%02d %s;%02d.01.2023%s;%d\n", d, half, i % 2, m, d, i % 3 ? sprintf(" %02d:00:00", i % 2) : "", i % 7
+  } }' >times.csv
+tutti validate plain.ini --set data.path=times.csv --set data.target=y --set data.useless=ignore
+expect_code 0
+while read -r column format; do
+  expect_out "note: '$column': its texts look like dates" "data.date_formats = $column = $format reads them as such"
+done <<'FORMATS'
+de %d.%m.%Y %H:%M:%S
+us %m/%d/%Y %I:%M:%S %p
+jp %Y/%m/%d %H:%M:%S
+js %m/%d/%Y, %I:%M:%S %p
+short %d.%m.%y, %H:%M
+form %Y/%m/%d %I:%M:%S %p %Z
+mon %b %d, %Y %I:%M %p
+FORMATS
+expect_out "'de': as it is read now, it has another text in every row, and is left out" \
+  "'some': its texts are dates, but not all of one form: 40 as '02.01.2023 01:00:00' (line 3, %d.%m.%Y %H:%M:%S), 20 as '01.01.2023' (line 2, %d.%m.%Y)"
+tutti validate plain.ini --set data.path=times.csv --set data.target=y --set data.ignore=some --json --set "data.date_formats=us = %m/%d/%Y %I:%M:%S %p, js = %m/%d/%Y, %I:%M:%S %p, form = %Y/%m/%d %I:%M:%S %p %Z, de = %d.%m.%Y %H:%M:%S"
+for column in 0 1 3 5; do expect_json dates profile columns $column content; done
 printf 'a,b,y\n' >neither.csv
 for i in $(seq 10 30); do printf '%s.03.2024,"%s,2,3",%s\n' $((i % 20 + 1)) "$i" "$i"; done >>neither.csv
 printf '1.2.3.4,"4,5,6",7\n' >>neither.csv
