@@ -224,6 +224,41 @@ static void show_shifts(const json_t *shifts, FILE *out) {
   json_decref(all);
 }
 
+/* The metrics of a split; NULL: it is not there. */
+static const json_t *metrics_on(const json_t *evaluation, const char *name) {
+  const json_t *split;
+  size_t index;
+  json_array_foreach(evaluation, index,
+                     split) if (strcmp(text_of(split, "split"), name) == 0) return json_object_get(split, "metrics");
+  return NULL;
+}
+
+/* A line for each shift: "shifts      chosen anew on validation-3: trials 0 3 4; nll 0.73 on test-3, where the ensemble
+   has 1.55". */
+static void show_shifts_briefly(const json_t *status, FILE *out) {
+  const json_t *shift, *member;
+  size_t index, i;
+  json_array_foreach(json_object_get(status, "shifts"), index, shift) {
+    /* The last split is of test rows, or where there are none of validation rows. */
+    const json_t *evaluation = json_object_get(shift, "evaluation"),
+                 *last = json_array_get(evaluation, json_array_size(evaluation) - 1);
+    const json_t *metrics = json_object_get(last, "metrics"), *named = metric_of(metrics, text_of(status, "loss"));
+    named = named ? named : json_array_get(metrics, 0);
+    const json_t *once =
+        metric_of(metrics_on(json_object_get(status, "shifted"), text_of(last, "split")), text_of(named, "name"));
+    char anew[32], before[32];
+    (void)fprintf(out, "%s chosen anew on %s: trials", index ? "           " : "\nshifts     ",
+                  text_of(shift, "split"));
+    json_array_foreach(json_object_get(json_object_get(shift, "ensemble"), "members"), i, member)(void)
+        fprintf(out, " %lld", count_of(member, "trial"));
+    if (named && once)
+      (void)fprintf(out, "; %s %s on %s, where the ensemble has %s", text_of(named, "name"),
+                    show_number(number_of(named, "value"), anew), text_of(last, "split"),
+                    show_number(number_of(once, "value"), before));
+    (void)fprintf(out, "\n");
+  }
+}
+
 void show_summary(const json_t *summary, FILE *out) {
   const json_t *plugins = json_object_get(summary, "plugins"), *trials = json_object_get(summary, "trials");
   (void)fprintf(out, "run         %s (%s), seed %lld\n", text_of(summary, "run"), text_of(summary, "task"),
@@ -247,6 +282,9 @@ void show_summary(const json_t *summary, FILE *out) {
                   text_of(summary, "no_ensemble"));
   show_ensemble(json_object_get(summary, "ensemble"), out);
   show_values(json_object_get(summary, "values"), text_of(summary, "loss"), out);
+  if (!json_object_get(summary, "evaluation")) /* where a run stands */
+    show_shifts_briefly(summary, out);
   show_evaluation(json_object_get(summary, "evaluation"), out);
-  show_shifts(json_object_get(summary, "shifts"), out);
+  if (json_object_get(summary, "evaluation"))
+    show_shifts(json_object_get(summary, "shifts"), out);
 }

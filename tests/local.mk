@@ -480,6 +480,7 @@ EXTRA_DIST += %D%/cli/export.py %D%/cli/export_run.py
 EXTRA_DIST += %D%/cli/formats.py
 cli_tests += %D%/cli/report.sh
 cli_tests += %D%/cli/report-calibrated.sh
+cli_tests += %D%/cli/report-shift.sh
 cli_tests += %D%/cli/report-words.sh
 EXTRA_DIST += %D%/cli/report.py %D%/cli/report.js
 cli_tests += %D%/cli/report-browser.sh

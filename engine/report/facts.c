@@ -215,6 +215,22 @@ const json_t *tutti_report_split(const struct report_facts *facts, const char *s
   return NULL;
 }
 
+const json_t *tutti_report_anew(const struct report_facts *facts, const char *split, const json_t **shift) {
+  const json_t *at, *entry;
+  size_t index, i;
+  json_array_foreach(json_object_get(facts->summary, "shifts"), index, at) {
+    json_array_foreach(json_object_get(at, "evaluation"), i, entry) {
+      const char *name = json_string_value(json_object_get(entry, "split"));
+      if (!name || strcmp(name, split) != 0)
+        continue;
+      if (shift)
+        *shift = at;
+      return json_object_get(entry, "metrics");
+    }
+  }
+  return NULL;
+}
+
 double tutti_report_metric(const json_t *metrics, const char *name) {
   const json_t *metric;
   size_t index;

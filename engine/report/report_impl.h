@@ -59,6 +59,9 @@ void tutti_report_release_rows(struct report_rows *rows);
 
 /* A split of the evaluation; NULL if it is not there. */
 const json_t *tutti_report_split(const struct report_facts *facts, const char *split);
+/* The metrics, on a split of a shift, of the ensemble that was chosen anew on the validation rows of that shift; NULL:
+   there is none. *shift, if it is not NULL: the shift as summary.json has it. */
+const json_t *tutti_report_anew(const struct report_facts *facts, const char *split, const json_t **shift);
 /* A metric's value in an array of metrics; NaN if it is not there. */
 double tutti_report_metric(const json_t *metrics, const char *name);
 /* The loss of a trial on a split, as its report has it; NaN if it is not there. */

@@ -297,7 +297,10 @@ static int severity_of(const char *split) {
   return *split == '\0' ? 0 : *split == '-' && split[1] >= '1' && split[1] <= '9' && !split[2] ? split[1] - '0' : -1;
 }
 
-static size_t put_severities(const struct report_facts *facts, const char *metric, struct tutti_table *table) {
+/* One row for each severity, of the ensemble, its members and, where others were chosen anew for each shift, of those.
+   Returns how many are shifted. */
+static size_t put_severities(const struct report_facts *facts, const char *metric, bool anew,
+                             struct tutti_table *table) {
   size_t index, found = 0;
   const json_t *entry;
   for (int severity = 0; severity <= 9; severity++)
@@ -313,17 +316,43 @@ static size_t put_severities(const struct report_facts *facts, const char *metri
         tutti_table_put(table, tutti_report_metric(json_object_get(entry, "metrics"), name));
       }
       tutti_table_put(table, tutti_report_metric(json_object_get(entry, "calibrated"), metric));
+      if (anew)
+        tutti_table_put(table, tutti_report_metric(tutti_report_anew(facts, split, NULL), metric));
       found += severity > 0;
     }
   return found;
 }
 
+/* Of each shift: the rows that an ensemble was chosen on anew, and its members. */
+static enum tutti_status put_chosen_anew(const struct report_facts *facts, struct report_figure *figure) {
+  const json_t *shifts = json_object_get(facts->summary, "shifts"), *shift, *member;
+  size_t index, i;
+  struct tutti_table *table = tutti_figure_table(figure, "chosen on", "trials", NULL);
+  json_array_foreach(shifts, index, shift) {
+    const char *split = json_string_value(json_object_get(shift, "split"));
+    struct tutti_text trials = tutti_text_begin(facts->context);
+    char *text;
+    json_array_foreach(json_object_get(json_object_get(shift, "ensemble"), "members"), i, member) tutti_text_add(
+        &trials, "%s%lld", i ? " " : "", (long long)json_integer_value(json_object_get(member, "trial")));
+    TUTTI_TRY(facts->context, tutti_text_take(&trials, &text));
+    tutti_table_put_text(table, split ? split : "");
+    tutti_table_put_text(table, text);
+    tutti_free(text);
+  }
+  return tutti_figure_note(figure,
+                           "The ensemble is one for all severities. Chosen anew for each shift: from the same trials, "
+                           "by the same selector, on the validation rows of that severity; these have no calibrator.");
+}
+
 static enum tutti_status draw_severity(const struct report_facts *facts, struct report_figure *figure) {
   const char *const metrics[] = {"nll", main_metric(facts)};
+  const bool anew = json_array_size(json_object_get(facts->summary, "shifts")) > 0;
   for (size_t i = 0; i < 2; i++) {
     struct tutti_table *table = tutti_figure_table(figure, "severity", NULL);
     tutti_table_columns(table, metrics[i], "mean of the members", "oracle", "calibrated", NULL);
-    if (put_severities(facts, metrics[i], table) == 0)
+    if (anew)
+      tutti_table_column(table, "chosen anew");
+    if (put_severities(facts, metrics[i], anew, table) == 0)
       return tutti_figure_skip(figure);
     struct tutti_plot *plot = tutti_figure_plot(figure, 520, 340);
     plot->ticks = TUTTI_TICKS_WHOLE;
@@ -335,8 +364,10 @@ static enum tutti_status draw_severity(const struct report_facts *facts, struct 
     tutti_plot_series(plot, i, "1:4", "linespoints pt 6 ps 0.6 lw 1.4", 2, "oracle");
     if (isfinite(tutti_table_cell(table, 0, 4)->number))
       tutti_plot_series(plot, i, "1:5", "linespoints pt 6 ps 0.6 lw 2", 1, "ensemble, calibrated");
+    if (anew)
+      tutti_plot_series(plot, i, "1:6", "linespoints pt 7 ps 0.7 lw 2", 4, "chosen anew for each shift");
   }
-  return TUTTI_OK;
+  return anew ? put_chosen_anew(facts, figure) : TUTTI_OK;
 }
 
 static const struct report_chart charts[] = {
@@ -368,8 +399,9 @@ static const struct report_chart charts[] = {
      .draw = draw_pareto},
     {.name = "severity",
      .title = "Under a shift of the data",
-     .text = "The loss on test rows that are shifted further and further from those of the training, of the "
-             "ensemble and of its members on their mean.",
+     .text =
+         "The loss on test rows that are shifted further and further from those of the training, of the "
+         "ensemble, of its members on their mean and, where a run has them, of ensembles chosen anew for each shift.",
      .brief = true,
      .draw = draw_severity},
     {.name = NULL},

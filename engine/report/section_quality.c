@@ -78,6 +78,11 @@ static void put_metric(const struct report_facts *facts, const json_t *splits, s
     if (json_object_get(split, "calibrated"))
       tutti_table_put(table, tutti_report_metric(json_object_get(split, "calibrated"), name));
   }
+  json_array_foreach(splits, index, split) {
+    const json_t *anew = tutti_report_anew(facts, text_at(split, "split"), NULL);
+    if (anew)
+      tutti_table_put(table, tutti_report_metric(anew, name));
+  }
   tutti_table_put_text(table, text_at(metric, "unit"));
   tutti_table_put_text(table, text_at(metric, "better"));
   tutti_table_put_text(table, definition(facts->classes, name));
@@ -139,11 +144,21 @@ static enum tutti_status draw_metrics(const struct report_facts *facts, struct r
     if (json_object_get(split, "calibrated"))
       tutti_table_column(table, head);
   }
+  json_array_foreach(splits, index, split) { /* behind them all, so that each goes over its severities in one go */
+    char head[96];
+    (void)snprintf(head, sizeof head, "%s, chosen anew", text_at(split, "split"));
+    if (tutti_report_anew(facts, text_at(split, "split"), NULL))
+      tutti_table_column(table, head);
+  }
   end_columns(table);
   tutti_table_column(table, "what it is");
   shown = tutti_report_split(facts, facts->rows.split ? facts->rows.split : TUTTI_SPLIT_VALIDATION);
   json_array_foreach(json_object_get(shown, "metrics"), index, metric) put_metric(facts, splits, table, metric);
   json_decref(splits);
+  if (json_array_size(json_object_get(facts->summary, "shifts")) > 0)
+    TUTTI_TRY(facts->context,
+              tutti_figure_note(figure, "Chosen anew: of the ensemble that was chosen on the validation rows of that "
+                                        "shift, and not of the run's ensemble."));
   return put_targets(facts, figure, shown);
 }
 

@@ -265,6 +265,34 @@ static void say_intervals(const struct report_facts *facts, const json_t *split,
                    facts->experiment->task.outputs > 1 ? "numbers" : "rows");
 }
 
+/* Under the largest shift, the ensemble beside the one that was chosen anew for it, where there is one. */
+static void say_shift(const struct report_facts *facts, struct tutti_text *out) {
+  const json_t *entry, *largest = NULL, *shift = NULL;
+  size_t index;
+  json_array_foreach(facts->evaluation, index, entry) {
+    const char *split = text_at(entry, "split");
+    if (strncmp(split, TUTTI_SPLIT_TEST, sizeof TUTTI_SPLIT_TEST - 1) == 0 && tutti_report_anew(facts, split, NULL) &&
+        (!largest || strcmp(split, text_at(largest, "split")) > 0)) /* one digit tells how large */
+      largest = entry;
+  }
+  if (!largest)
+    return;
+  const json_t *once = json_object_get(largest, "metrics"),
+               *anew = tutti_report_anew(facts, text_at(largest, "split"), &shift);
+  const double before = tutti_report_metric(once, "nll"), after = tutti_report_metric(anew, "nll");
+  if (!isfinite(before) || !isfinite(after))
+    return;
+  tutti_text_add(out, "On shifted rows (");
+  tutti_xml_add(out, text_at(largest, "split"));
+  tutti_text_add(out, ") the negative log-likelihood of the ensemble is ");
+  add_figure(out, before);
+  tutti_text_add(out, " nats, and ");
+  add_figure(out, after);
+  tutti_text_add(out, " of another one, which was <b>chosen anew</b> for that shift, on the rows ");
+  tutti_xml_add(out, text_at(shift, "split"));
+  tutti_text_add(out, ". ");
+}
+
 static void say_calibrator(const struct report_facts *facts, struct tutti_text *out) {
   const json_t *calibration = json_object_get(facts->ensemble, "calibration");
   const char *refused = text_at(calibration, "refused");
@@ -297,6 +325,7 @@ static void say_found(const struct report_facts *facts, struct tutti_text *out) 
     say_single(facts, json_object_get(split, "metrics"), name, out);
     say_intervals(facts, split, out);
     say_calibrator(facts, out);
+    say_shift(facts, out);
   }
   tutti_text_add(out, "</p>\n");
   warn_of_few(facts, out);

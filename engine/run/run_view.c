@@ -43,20 +43,48 @@ static json_t *trial_row(const struct tutti_history *history, uint64_t trial) {
                    record->failure ? record->failure : "");
 }
 
-/* Of a finished run, the splits whose metrics a calibrator changes, as its summary has them; else NULL. */
-static enum tutti_status calibrated_splits(tutti_context *context, const tutti_view *view, json_t **splits) {
-  json_t *summary, *split;
-  size_t index;
-  *splits = NULL;
-  TUTTI_TRY(context, tutti_run_read_summary(context, view->directory, &summary));
-  json_array_foreach(json_object_get(summary, "evaluation"), index, split) {
-    if (!json_object_get(split, "calibrated"))
-      continue;
-    *splits = *splits ? *splits : json_array();
-    (void)json_array_append(*splits, split);
+/* Is a split one of those that the ensembles of the shifts were evaluated on? */
+static bool is_of_shift(const json_t *shifts, const char *name) {
+  const json_t *shift, *split;
+  size_t index, i;
+  json_array_foreach(shifts, index, shift) {
+    json_array_foreach(json_object_get(shift, "evaluation"), i, split) {
+      const char *own = json_string_value(json_object_get(split, "split"));
+      if (own && name && strcmp(own, name) == 0)
+        return true;
+    }
   }
+  return false;
+}
+
+/* Of a finished run, from its summary: `calibrated`, the splits whose metrics a calibrator changes; `shifts`, the
+   ensembles that were chosen anew for each shift; and `shifted`, the ensemble itself on the splits of the shifts. Each
+   is left out where it would be empty. */
+static enum tutti_status add_from_summary(tutti_context *context, const tutti_view *view, json_t *root) {
+  json_t *summary, *split, *calibrated = json_array(), *shifted = json_array();
+  size_t index;
+  enum tutti_status status = tutti_run_read_summary(context, view->directory, &summary);
+  json_t *shifts = status == TUTTI_OK ? json_object_get(summary, "shifts") : NULL;
+  if (status != TUTTI_OK)
+    goto out;
+  json_array_foreach(json_object_get(summary, "evaluation"), index, split) {
+    if (json_object_get(split, "calibrated"))
+      (void)json_array_append(calibrated, split);
+    if (is_of_shift(shifts, json_string_value(json_object_get(split, "split"))))
+      (void)json_array_append_new(shifted, json_pack("{s:O, s:O*}", "split", json_object_get(split, "split"), "metrics",
+                                                     json_object_get(split, "metrics")));
+  }
+  if (json_array_size(calibrated) > 0)
+    (void)json_object_set(root, "calibrated", calibrated);
+  if (json_array_size(shifts) > 0) {
+    (void)json_object_set(root, "shifts", shifts);
+    (void)json_object_set(root, "shifted", shifted);
+  }
+out:
   json_decref(summary);
-  return TUTTI_OK;
+  json_decref(calibrated);
+  json_decref(shifted);
+  return status;
 }
 
 /* What the workers of a run at work are at; NULL where that is not known. */
@@ -79,7 +107,7 @@ enum tutti_status tutti_view_status(tutti_context *context, tutti_view *view, ch
   enum tutti_status status = TUTTI_OK;
   const struct tutti_history *history = &view->history;
   char *summary = NULL, *builder = NULL, *ensemble = NULL;
-  json_t *root = NULL, *trials = json_array(), *calibrated = NULL, *failures = NULL;
+  json_t *root = NULL, *trials = json_array(), *failures = NULL;
   double seconds = 0;
   uint64_t repeats = 0;
   if (!tutti_experiment_is_fit(view->experiment))
@@ -89,7 +117,6 @@ enum tutti_status tutti_view_status(tutti_context *context, tutti_view *view, ch
   TUTTI_TRY_OUT(context, tutti_joined_describe(context, view, &summary));
   if (view->catalogue)
     TUTTI_TRY_OUT(context, tutti_catalogue_get(context, view->catalogue, "builder", &builder));
-  TUTTI_TRY_OUT(context, calibrated_splits(context, view, &calibrated));
   TUTTI_TRY_OUT(context, tutti_history_failures(context, history, &failures));
   json_t *live = live_of(context, view);
   for (uint64_t i = 0; i < history->asked; i++) {
@@ -105,17 +132,15 @@ enum tutti_status tutti_view_status(tutti_context *context, tutti_view *view, ch
   json_object_set_new(root, "repeats", json_integer((json_int_t)repeats));
   json_object_set_new(root, "training_seconds", json_real(seconds));
   json_object_set_new(root, "builder_state", builder ? json_loads(builder, 0, NULL) : json_null());
-  if (calibrated)
-    json_object_set(root, "calibrated", calibrated);
   json_object_set(root, "failures", failures);
   if (live)
     json_object_set_new(root, "live", live);
+  TUTTI_TRY_OUT(context, add_from_summary(context, view, root));
   json_object_set(root, "all_trials", trials);
   status = tutti_json_document(context, json_incref(root), json);
 out:
   json_decref(root);
   json_decref(trials);
-  json_decref(calibrated);
   json_decref(failures);
   tutti_free(summary);
   tutti_free(builder);
