@@ -213,13 +213,17 @@ static enum tutti_status draw_reliability(const struct report_facts *facts, stru
   tutti_plot_set(plot, "set size square\nset xrange [0:1]\nset yrange [0:1]");
   tutti_plot_text(plot, "xlabel", "how sure it is");
   tutti_plot_text(plot, "ylabel", "how often it is right");
-  tutti_plot_series(plot, 0, "1:($1-2*$6):($1+2*$6)", "filledcurves", TUTTI_INK_FAINT, "what chance would do");
+  /* The band of what predicts: bins before the calibrator have other rows. */
+  tutti_plot_series(plot, calibrated ? 1 : 0, "1:($1-2*$6):($1+2*$6)", "filledcurves", TUTTI_INK_FAINT,
+                    calibrated ? "chance, calibrated" : "what chance would do");
   tutti_plot_function(plot, "x", "lines dt 2 lw 1", TUTTI_INK_TEXT, "as it should be");
   tutti_plot_series(plot, 0, "1:2", "linespoints pt 6 ps 0.5 lw 1.6", calibrated ? 1 : 0,
                     calibrated ? "before" : "found");
   if (calibrated)
     tutti_plot_series(plot, 1, "1:2", "linespoints pt 6 ps 0.5 lw 2", 0, "calibrated");
-  return TUTTI_OK;
+  return calibrated ? tutti_figure_note(figure, "The band is of the calibrated ensemble, by the rows of its bins. "
+                                                "Before, bins had other rows, for which it says nothing.")
+                    : TUTTI_OK;
 }
 
 /* --- coverage ----------------------------------------------------------------------------------------------------- */

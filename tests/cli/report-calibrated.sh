@@ -77,6 +77,30 @@ assert "What the calibrated ensemble said of its own certainty was off by <b>%.3
 assert re.search('<figure id="confusion".*?with its calibrator', page, re.S)
 PY
 
+# The band of chance is that of what predicts, the calibrated ensemble, whose bins have other rows: it has its corners there.
+what="the band of a calibrated reliability"
+checks=$((checks + 1))
+python3 - uneven.html uneven.html.csv/uneven-reliability <<'PY' >said 2>err || complain "expected the band of the calibrated bins"
+import csv, re, sys
+page = open(sys.argv[1]).read()
+tables = [[row for row in csv.DictReader(open(sys.argv[2] + end + ".csv", newline="")) if row["confidence"]] for end in ("", "-2")]
+figure = re.search('<figure id="reliability".*?</figure>', page, re.S).group()
+band, diagonal = re.search(">chance, calibrated<(.*?)>as it should be<(.*?)'/>", figure, re.S).groups()
+points = [tuple(map(float, point.split(","))) for point in re.findall("points = '([^']*)'", band)[1].split()]
+diagonal = [tuple(map(float, point)) for point in re.findall(r"[ML]([\d.]+),([\d.]+)", diagonal)][2:]
+(left, low), (right, high) = diagonal[0], diagonal[-1]
+inside = 0
+for row in tables[1]:
+    said, error = float(row["confidence"]), float(row["standard error of what is said"])
+    for end in (said - 2 * error, said + 2 * error):
+        if 0 < end < 1:
+            x, y = left + said * (right - left), low + end * (high - low)
+            assert any(abs(a - x) < 0.1 and abs(b - y) < 0.1 for a, b in points), (row, x, y, points)
+            inside += 1
+assert inside > 2 and [row["rows"] for row in tables[0]] != [row["rows"] for row in tables[1]]
+assert "The band is of the calibrated ensemble" in figure
+PY
+
 # Of values, they are the calibrator's.
 regression_recipe >values.ini
 run values values.ini calibrator.plugin=variance-scaling calibrator.apart=yes
