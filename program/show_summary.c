@@ -56,6 +56,7 @@ void show_best(const json_t *best, const char *loss, FILE *out) {
 static void show_calibration(const json_t *calibration, FILE *out) {
   const char *refused = json_string_value(json_object_get(calibration, "refused")), *key;
   const char *const notes[] = {
+      json_string_value(json_object_get(calibration, "taken")),
       json_string_value(json_object_get(calibration, "note")),
       json_string_value(json_object_get(json_object_get(calibration, "endless"), "note")),
   };

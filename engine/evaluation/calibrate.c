@@ -221,15 +221,21 @@ out:
   return status;
 }
 
-/* Does any level's coverage, without a calibrator, miss its goal by more than two standard errors? */
-static bool misses_coverage(const struct sums *sums, double cells) {
+/* The level whose coverage, without a calibrator, misses its goal by the most standard errors, if by more than two;
+   else TUTTI_FIXED_LEVELS. */
+static size_t missed_level(const struct sums *sums, double cells) {
   const struct tutti_evaluation_options none = TUTTI_EVALUATION_DEFAULTS;
+  size_t missed = TUTTI_FIXED_LEVELS;
+  double most = 2;
   for (size_t l = 0; l < TUTTI_FIXED_LEVELS; l++) {
-    double level = tutti_level_at(&none, l);
-    if (fabs(sums->inside[l] / cells - level) > 2 * sqrt(level * (1 - level) / cells))
-      return true;
+    const double level = tutti_level_at(&none, l);
+    const double errors = fabs(sums->inside[l] / cells - level) / sqrt(level * (1 - level) / cells);
+    if (errors > most) {
+      missed = l;
+      most = errors;
+    }
   }
-  return false;
+  return missed;
 }
 
 /* Does it help? Of intervals, at most of the levels at which they are finite. */
@@ -241,6 +247,20 @@ static bool helps(const struct tutti_calibrating *of, const struct sums *sums, b
       better += is_gain(of->combined->rows, sums->saved[l], of->group, room);
     }
   return 2 * better > judged;
+}
+
+/* Why intervals are taken whose score is not better by more than chance may be; nothing, if they are not. */
+static void say_promise(const struct tutti_calibrating *of, const struct sums *sums, double cells,
+                        struct tutti_verdict *verdict) {
+  const struct tutti_evaluation_options none = TUTTI_EVALUATION_DEFAULTS;
+  const size_t missed = missed_level(sums, cells);
+  static const char taken[] = "taken for what its intervals cover";
+  if (missed < TUTTI_FIXED_LEVELS)
+    (void)snprintf(verdict->taken, sizeof verdict->taken, "%s: the ensemble's own of %g %% cover %.3g %% of these rows",
+                   taken, 100 * tutti_level_at(&none, missed), 100 * sums->inside[missed] / cells);
+  else if (of->own_rows)
+    (void)snprintf(verdict->taken, sizeof verdict->taken,
+                   "%s: the rows that it is fitted to chose nothing, so that these hold what they promise", taken);
 }
 
 /* Intervals are judged by their score at the levels at which they are finite in every fold. */
@@ -279,8 +299,12 @@ static enum tutti_status judge(tutti_context *context, tutti_calibrator *calibra
   verdict->measure = intervals ? "interval-score" : "nll";
   verdict->before = sums.before / count;
   verdict->after = sums.after / count;
-  const bool promised = intervals && (of->own_rows || misses_coverage(&sums, count));
-  if (!helps(of, &sums, intervals, saved + TUTTI_FIXED_LEVELS * rows) && !promised)
+  const bool better = helps(of, &sums, intervals, saved + TUTTI_FIXED_LEVELS * rows);
+  if (!better && intervals)
+    say_promise(of, &sums, count, verdict);
+  else if (better && !(verdict->after < verdict->before))
+    (void)snprintf(verdict->taken, sizeof verdict->taken, "taken since its score is better at most of the levels");
+  if (!better && !*verdict->taken)
     (void)snprintf(
         verdict->refused, sizeof verdict->refused,
         "over %lld folds of the rows it does not help by more than chance may: %s %.5g with it, %.5g without%s",

@@ -304,11 +304,14 @@ static void say_calibrator(const struct report_facts *facts, struct tutti_text *
   tutti_text_add(out, " was %s on %lld %s of the split ", *refused ? "tried" : "fitted", rows,
                  tutti_plural((size_t)rows, "row", "rows"));
   tutti_xml_add(out, text_at(calibration, "split"));
-  const char *endless = tutti_report_endless(facts, 1);
-  if (*refused || endless) {
-    tutti_text_add(out, *refused ? " and not taken: " : ": ");
-    tutti_xml_add(out, *refused ? refused : endless);
-  }
+  const char *const reasons[] = {refused, text_at(calibration, "taken"), tutti_report_endless(facts, 1)};
+  const char *between = *refused ? " and not taken: " : ": ";
+  for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+    if (reasons[i] && *reasons[i]) {
+      tutti_text_add(out, "%s", between);
+      tutti_xml_add(out, reasons[i]);
+      between = "; ";
+    }
   tutti_text_add(out, ". ");
 }
 

@@ -174,6 +174,8 @@ static enum tutti_status describe(tutti_context *context, const tutti_host *host
     tutti_log(context, TUTTI_LOG_WARNING, "calibrator %s: the ensemble stays as it is: %s", name, verdict->refused);
     return TUTTI_OK;
   }
+  if (*verdict->taken)
+    (void)json_object_set_new(said, "taken", json_string(verdict->taken));
   if (strcmp(split, own) != 0) {
     (void)json_object_set_new(said, "note", json_string(note_of_validation));
     tutti_log(context, TUTTI_LOG_WARNING, "calibrator %s: %s", name, note_of_validation);

@@ -71,6 +71,27 @@ expect_json test 1 split
 expect_json nll 1 calibrated 0 name
 mv values.csv.gone values.csv
 
+# A calibrator of intervals is taken without a better score where the ensemble's own miss their coverage, and that is said.
+awk 'BEGIN { srand(7); print "a,y"; for (i = 0; i < 240; i++) { a = rand(); u = rand(); print a "," (u < .1 ? 40 * (rand() - .5) : .2 * (rand() - .5)) } }' >tails.csv
+recipe tails '[calibrator]' 'plugin = conformal'
+tutti run tails.ini --out tails --set data.split="100 30 110"
+expect_code 0
+reason=$("$json_value" tails/ensemble.json calibration taken)
+checks=$((checks + 1))
+case $reason in
+"taken for what its intervals cover: the ensemble's own of "*" % cover "*" % of these rows") ;;
+*) complain "expected why the calibrator is taken, found '$reason'" ;;
+esac
+expect_out "calibrator  conformal, on 30 validation rows: interval-score " "            $reason"
+tutti status tails
+expect_out "            $reason"
+tutti select tails
+expect_out "            $reason"
+tutti report tails --to tails.html
+expect_code 0
+expect_in tails.html "The calibrator <b>conformal</b> was fitted on 30 rows of the split validation: taken for what its intervals cover: " \
+  "own of ${reason##*own of }. "
+
 # Intervals and quantiles of new rows: of the mixture, and of the calibrator, from the copy.
 printf 'a\n.1\n.5\n.9\n' >new.csv
 # 12 rows to fit to give intervals up to the level 12 / 13; those beyond have no end, and that is said. Of fewer than least_rows

@@ -115,7 +115,7 @@ static void test_gain_of_groups(void **state) {
 }
 
 /* Intervals that are as good as conformal ones already: without rows of their own these are refused, with such rows
-   they are taken for what they promise. */
+   they are taken for what they promise, and where the ensemble's own cover too much, for that; the verdict says so. */
 static void test_promises_are_kept(void **state) {
   enum { ROWS = 200 };
   static double plain[TUTTI_FIXED_LEVELS][ROWS][2];
@@ -146,7 +146,29 @@ static void test_promises_are_kept(void **state) {
   of.own_rows = true;
   must(tutti_calibrate(world.context, &of, &world.calibrator, &verdict));
   assert_string_equal(verdict.refused, "");
+  assert_string_equal(verdict.taken,
+                      "taken for what its intervals cover: the rows that it is fitted to chose nothing, so "
+                      "that these hold what they promise");
   assert_non_null(world.calibrator);
+  of.own_rows = false;
+  for (size_t r = 0; r < ROWS; r++) { /* those of 50 % alone */
+    plain[0][r][0] = (double)r - 0.9;
+    plain[0][r][1] = (double)r + 0.9;
+  }
+  tutti_calibrator_destroy(world.calibrator);
+  must(tutti_calibrate(world.context, &of, &world.calibrator, &verdict));
+  assert_string_equal(verdict.refused, "");
+  assert_string_equal(verdict.taken,
+                      "taken for what its intervals cover: the ensemble's own of 50 % cover 63 % of these rows");
+  for (size_t r = 0; r < ROWS; r++)
+    for (size_t l = 0; l < TUTTI_FIXED_LEVELS; l++) {
+      plain[l][r][0] -= 2;
+      plain[l][r][1] += 2;
+    }
+  tutti_calibrator_destroy(world.calibrator);
+  must(tutti_calibrate(world.context, &of, &world.calibrator, &verdict));
+  assert_string_equal(verdict.taken, ""); /* its figures speak for it */
+  assert_true(verdict.after < verdict.before);
 }
 
 /* An ensemble of two Gaussians with weights .997 and .003, for targets of variance 1. If the second is wide, the
