@@ -1,7 +1,7 @@
 /* context.c - errors with their trace, log, cancel flag, thread budget. */
 #include "context_impl.h"
 
-#include "text_impl.h"
+#include "utf8_impl.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -27,4 +27,6 @@ libtutti_la_SOURCES += %D%/sized_impl.h
 libtutti_la_SOURCES += %D%/status.c
 libtutti_la_SOURCES += %D%/text.c
 libtutti_la_SOURCES += %D%/text_impl.h
+libtutti_la_SOURCES += %D%/utf8.c
+libtutti_la_SOURCES += %D%/utf8_impl.h
 libtutti_la_SOURCES += %D%/version.c

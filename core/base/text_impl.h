@@ -33,9 +33,6 @@ TUTTI_PRIVATE bool tutti_number_parse(const char *text, double *number);
 /* The text without the blanks at its ends, which is changed: what is behind it is cut off. */
 TUTTI_PRIVATE char *tutti_text_trim(char *text);
 
-/* Put ? in the place of each byte that is not UTF-8: of another encoding, or of a character that was cut off. */
-TUTTI_PRIVATE void tutti_text_mend(char *text);
-
 /* Is it a name of lower-case letters, digits and `joint` that begins with a letter? NULL is not. */
 bool tutti_name_is_plain(const char *name, char joint);
 

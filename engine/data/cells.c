@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cells_impl.h"
-#include "core/base/text_impl.h"
+#include "core/base/utf8_impl.h"
 
 /* The line of a row, as it follows the file's name in messages. */
 static void print_line(const tutti_rows *table, size_t row, size_t size, char *line) {
