@@ -107,6 +107,7 @@ struct recipe_root {
   bool of_run, of_fit;
   bool of_data;     /* only with a section [data] */
   bool of_training; /* workers make it, too */
+  enum tutti_recipe_part part;
 };
 enum { RECIPE_ROOTS = 8 };
 extern const struct recipe_root tutti_recipe_roots[RECIPE_ROOTS];

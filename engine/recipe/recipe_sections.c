@@ -9,10 +9,10 @@ const struct recipe_root tutti_recipe_roots[RECIPE_ROOTS] = {
     {"backend", TUTTI_KIND_BACKEND, "cpu", .of_run = true, .of_training = true},
     {"builder", TUTTI_KIND_BUILDER, "nes-rs", .of_run = true},
     {"pruner", TUTTI_KIND_PRUNER, "none", .of_run = true},
-    {"selector", TUTTI_KIND_SELECTOR, "forward", .of_run = true},
-    {"calibrator", TUTTI_KIND_CALIBRATOR, "none", .of_run = true, .of_data = true},
+    {"selector", TUTTI_KIND_SELECTOR, "forward", .of_run = true, .part = TUTTI_RECIPE_SELECTION},
+    {"calibrator", TUTTI_KIND_CALIBRATOR, "none", .of_run = true, .of_data = true, .part = TUTTI_RECIPE_SELECTION},
     {"surrogate", TUTTI_KIND_SURROGATE, "nomu", .of_fit = true, .of_training = true},
-    {"executor", TUTTI_KIND_EXECUTOR, "local", .of_run = true, .of_fit = true},
+    {"executor", TUTTI_KIND_EXECUTOR, "local", .of_run = true, .of_fit = true, .part = TUTTI_RECIPE_CIRCUMSTANCES},
 };
 
 bool tutti_recipe_has_root(const tutti_recipe *recipe, const struct recipe_root *root) {

@@ -9,51 +9,6 @@ typedef enum tutti_status (*visit_item)(void *argument, tutti_context *context, 
 
 /* --- parts ------------------------------------------------------------------------------------------------------- */
 
-static bool is_circumstance(const tutti_recipe *recipe, const char *section, const char *key) {
-  const tutti_config *config;
-  const struct tutti_descriptor *executor = tutti_recipe_plugin(recipe, "executor", &config);
-  if (strcmp(section, "executor") == 0 || tutti_params_find(&executor->params, section))
-    return true;
-  return strcmp(section, "run") == 0 && tutti_run_is_circumstance(key);
-}
-
-/* Does a plugin name the section [selector] in a parameter of its own? Then the run's selector is part of the
-   search. */
-static bool selector_is_shared(const tutti_recipe *recipe) {
-  for (size_t i = 0; i < tutti_host_sections(recipe->host); i++) {
-    const struct tutti_descriptor *descriptor;
-    const tutti_config *config;
-    (void)tutti_host_section(recipe->host, i, &descriptor, &config);
-    if (tutti_params_find(&descriptor->params, "selector"))
-      return true;
-  }
-  return false;
-}
-
-static bool is_extent(const char *section, const char *key) {
-  return strcmp(section, "run") == 0 && (strcmp(key, "budget") == 0 || strcmp(key, "time") == 0);
-}
-
-static enum tutti_recipe_part part_of(const tutti_recipe *recipe, const char *section, const char *key) {
-  if (is_circumstance(recipe, section, key))
-    return TUTTI_RECIPE_CIRCUMSTANCES;
-  if (is_extent(section, key))
-    return TUTTI_RECIPE_EXTENT;
-  if (strcmp(section, "evaluation") == 0 || strcmp(section, "calibrator") == 0 ||
-      (strcmp(section, "selector") == 0 && !selector_is_shared(recipe)))
-    return TUTTI_RECIPE_SELECTION;
-  return TUTTI_RECIPE_SEARCH;
-}
-
-/* --- visits ------------------------------------------------------------------------------------------------------ */
-
-/* Who visits what. */
-struct tour {
-  const tutti_recipe *recipe;
-  visit_item visit;
-  void *argument;
-};
-
 /* Is it the section `user`, or one that parameters of its plugin name, or of theirs, at most `depth` plugins
    further? */
 static bool belongs_to(const tutti_recipe *recipe, const char *section, const char *user, size_t depth) {
@@ -69,13 +24,54 @@ static bool belongs_to(const tutti_recipe *recipe, const char *section, const ch
   return false;
 }
 
+static bool leads_to(const tutti_recipe *recipe, const struct recipe_root *root, const char *section) {
+  return tutti_recipe_has_root(recipe, root) &&
+         belongs_to(recipe, section, root->section, tutti_host_sections(recipe->host));
+}
+
+static bool is_extent(const char *section, const char *key) {
+  return strcmp(section, "run") == 0 && (strcmp(key, "budget") == 0 || strcmp(key, "time") == 0);
+}
+
+/* A section is of the part of the root that leads to it; of several, of the part that decides most. Sections that no
+   root leads to are the engine's, or those of learners and of fits. */
+static enum tutti_recipe_part part_of_section(const tutti_recipe *recipe, const char *section) {
+  bool found = false;
+  enum tutti_recipe_part part = TUTTI_RECIPE_SEARCH;
+  for (size_t i = 0; i < RECIPE_ROOTS; i++) {
+    const struct recipe_root *root = &tutti_recipe_roots[i];
+    if (!leads_to(recipe, root, section))
+      continue;
+    if (!found || root->part < part)
+      part = root->part;
+    found = true;
+  }
+  return part;
+}
+
+static enum tutti_recipe_part part_of(const tutti_recipe *recipe, const char *section, const char *key) {
+  if (strcmp(section, "run") == 0 && tutti_run_is_circumstance(key))
+    return TUTTI_RECIPE_CIRCUMSTANCES;
+  if (is_extent(section, key))
+    return TUTTI_RECIPE_EXTENT;
+  return strcmp(section, "evaluation") == 0 ? TUTTI_RECIPE_SELECTION : part_of_section(recipe, section);
+}
+
+/* --- visits ------------------------------------------------------------------------------------------------------ */
+
+/* Who visits what. */
+struct tour {
+  const tutti_recipe *recipe;
+  visit_item visit;
+  void *argument;
+};
+
 /* Are there plugins in it that workers make? Sections that no root leads to are those of learners and of fits. */
 static bool is_of_training(const tutti_recipe *recipe, const char *section) {
   bool others = false;
   for (size_t i = 0; i < RECIPE_ROOTS; i++) {
     const struct recipe_root *root = &tutti_recipe_roots[i];
-    if (!tutti_recipe_has_root(recipe, root) ||
-        !belongs_to(recipe, section, root->section, tutti_host_sections(recipe->host)))
+    if (!leads_to(recipe, root, section))
       continue;
     if (root->of_training)
       return true;

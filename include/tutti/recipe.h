@@ -123,10 +123,10 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_recipe_assemble(tutti_context 
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_recipe_print(tutti_context *context, const tutti_recipe *recipe,
                                                                char **text);
 
-/* What a key of the effective recipe decides. */
+/* What a key of the effective recipe decides; a section that several plugins name is of the first of their parts. */
 enum tutti_recipe_part {
   TUTTI_RECIPE_SEARCH, /* what is searched, and how it is trained */
-  TUTTI_RECIPE_SELECTION, /* [selector], [calibrator], [evaluation]: what is made of a finished pool, and can be made again */
+  TUTTI_RECIPE_SELECTION, /* [selector], [calibrator], what they alone name, [evaluation]: made of a finished pool, and can be made again */
   TUTTI_RECIPE_CIRCUMSTANCES, /* where and how fast a run is made, not what comes of it: run.name, run.workers, ... */
   TUTTI_RECIPE_EXTENT         /* how far a run goes, run.budget and run.time: a resumed one may go further */
 };

@@ -173,6 +173,13 @@ expect_code 0
 expect_json "widths=16-32_epistemic=unbiased_seed-3" cells 0 name
 expect_json "16 32" cells 0 settings space.widths
 expect_json waiting cells 1 state
+# What a selector or a calibrator names belongs to it.
+limit="selector.max_cost=1e6 where selector.plugin=within-cost"
+tutti ablate small.ini --swap selector.plugin=forward,within-cost --swap "$limit" --swap calibrator.plugin=none,by-task --dry-run
+expect_code 0
+for cell in forward_by-task within-cost_max_cost=1e6_none within-cost_max_cost=1e6_by-task; do
+  expect_out "${cell}_seed-3  (selects from the pool of forward_none_seed-3)"
+done
 
 # The matrix: selectors and sizes cost one search a seed.
 tutti ablate small.ini --swap selector.plugin=forward,top-m --swap selector.size=1,3 --seeds 2 --workers 2 --out first

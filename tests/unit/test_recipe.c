@@ -371,6 +371,39 @@ static void a_selector_that_a_builder_names_is_part_of_the_search(void **state) 
   tutti_recipe_destroy(recipe);
 }
 
+/* Sections that only the selector leads to go with it; one that a builder names, too, is part of the search. */
+static void what_the_selector_names_goes_with_it(void **state) {
+  static const struct tutti_param params[] = {{.name = "trainer",
+                                               .type = TUTTI_PARAM_PLUGIN,
+                                               .offset = offsetof(struct config, trainer),
+                                               .preset = "forward",
+                                               .kind = TUTTI_KIND_SELECTOR,
+                                               .doc = "Test."}};
+  static const struct tutti_param further[] = {{.name = "inner",
+                                                .type = TUTTI_PARAM_PLUGIN,
+                                                .offset = offsetof(struct config, text),
+                                                .preset = "narrow",
+                                                .kind = TUTTI_KIND_SELECTOR,
+                                                .doc = "Test."}};
+  static const struct tutti_descriptor described[] = {
+      PLUGIN(TUTTI_KIND_SELECTOR, "narrow", TUTTI_PARAMS(params, struct config), &selector_ops),
+      PLUGIN(TUTTI_KIND_SELECTOR, "wide", TUTTI_PARAMS(further, struct config), &selector_ops),
+      PLUGIN(TUTTI_KIND_BUILDER, "breeder", TUTTI_PARAMS(params, struct config), &builder_ops),
+  };
+  for (size_t i = 0; i < sizeof described / sizeof described[0]; i++)
+    assert_int_equal(tutti_plugin_register(context, &described[i]), TUTTI_OK);
+  tutti_recipe *recipe = load("[data]\nplugin = toy-sine\n[selector]\nplugin = wide\n");
+  assert_int_equal(part_in(recipe, "selector", "inner"), TUTTI_RECIPE_SELECTION);
+  assert_int_equal(part_in(recipe, "inner", ""), TUTTI_RECIPE_SELECTION);
+  assert_int_equal(part_in(recipe, "inner", "trainer"), TUTTI_RECIPE_SELECTION);
+  assert_int_equal(part_in(recipe, "trainer", ""), TUTTI_RECIPE_SELECTION);
+  tutti_recipe_destroy(recipe);
+  recipe = load("[data]\nplugin = toy-sine\n[selector]\nplugin = wide\n[builder]\nplugin = breeder\n");
+  assert_int_equal(part_in(recipe, "inner", "trainer"), TUTTI_RECIPE_SELECTION);
+  assert_int_equal(part_in(recipe, "trainer", ""), TUTTI_RECIPE_SEARCH);
+  tutti_recipe_destroy(recipe);
+}
+
 static enum tutti_status stop(void *argument, tutti_context *visited, const struct tutti_recipe_item *item) {
   (void)item;
   ++*(int *)argument;
@@ -403,6 +436,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(runs_are_told_apart, begin, end),
       cmocka_unit_test_setup_teardown(keys_have_a_part, begin, end),
       cmocka_unit_test_setup_teardown(a_selector_that_a_builder_names_is_part_of_the_search, begin, end),
+      cmocka_unit_test_setup_teardown(what_the_selector_names_goes_with_it, begin, end),
       cmocka_unit_test_setup_teardown(a_visit_ends_when_the_visitor_says_so, begin, end),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
