@@ -148,6 +148,7 @@ cli_tests += %D%/conformance/conform.sh
 unit_tests += %D%/unit/test_clock
 unit_tests += %D%/unit/test_leavings
 unit_tests += %D%/unit/test_closest_name
+unit_tests += %D%/unit/test_list
 unit_tests += %D%/unit/test_compare
 unit_tests += %D%/unit/test_components
 tests_unit_test_components_SOURCES = %D%/unit/test_components.c %D%/unit/toy.c %D%/unit/toy.h

@@ -1,5 +1,6 @@
 libtutti_la_SOURCES += %D%/clock.c
 libtutti_la_SOURCES += %D%/closest_name.c
+libtutti_la_SOURCES += %D%/list.c
 libtutti_la_SOURCES += %D%/context.c
 libtutti_la_SOURCES += %D%/context_impl.h
 libtutti_la_SOURCES += %D%/running.c

@@ -31,6 +31,13 @@ enum tutti_status tutti_cell_fail(tutti_context *context, const tutti_rows *tabl
                     tutti_rows_names(table)[column], what);
 }
 
+const char *tutti_quoted(const char *text, const char *signs, char room[TUTTI_QUOTED_ROOM]) {
+  if (!strpbrk(text, signs) || strchr(text, '"') || strlen(text) + 3 > TUTTI_QUOTED_ROOM)
+    return text;
+  (void)snprintf(room, TUTTI_QUOTED_ROOM, "\"%s\"", text);
+  return room;
+}
+
 int tutti_compare_texts(const void *a, const void *b) {
   return strcmp(*(const char *const *)a, *(const char *const *)b);
 }

@@ -19,6 +19,11 @@ TUTTI_NODISCARD enum tutti_status tutti_cell_check_utf8(tutti_context *context, 
                                                         size_t column);
 TUTTI_NODISCARD enum tutti_status tutti_name_check_utf8(tutti_context *context, const tutti_rows *table, size_t column);
 
+enum { TUTTI_QUOTED_ROOM = 256 };
+/* A text as an item of a list in a recipe whose items these signs separate: in quotes if it has one of them. Written to
+   `room` then; one that is too long, or has quotes in it, stays as it is. */
+const char *tutti_quoted(const char *text, const char *signs, char room[TUTTI_QUOTED_ROOM]);
+
 /* The order of two texts by their bytes, for qsort of an array of const char *. */
 int tutti_compare_texts(const void *a, const void *b);
 

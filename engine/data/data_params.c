@@ -21,8 +21,8 @@ static const struct tutti_param data_table[] = {
                "The file that the source reads; without a plugin, the ending of its name says which source that is. Of "
                "idx and cifar also the folder with the published files, test files included. Generators have none."),
     TUTTI_STRING(struct tutti_data_config, target, "",
-                 "Target columns: names, or numbers from 0 (-1 is the last), separated by commas or blanks; several "
-                 "keep the file's order. Empty: the last column."),
+                 "Target columns: names, or numbers from 0 (-1 is the last), separated by commas or blanks, a name "
+                 "with commas in \"...\"; several keep the file's order. Empty: the last column."),
     TUTTI_PATH(struct tutti_data_config, target_path, "",
                "Where the source reads one, as npy does: a second file with the targets; empty: they are columns of "
                "path. For images in idx or npy: the file with the labels."),

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <tutti/names.h>
 
 static const double SECONDS_A_DAY = 86400;
 
@@ -114,18 +115,17 @@ static struct part part_between(const char *begin, const char *end) {
 }
 
 /* Take the first of "sold = %b %d, %Y, built = %Y" from *rest: a format ends at the last comma before the next sign =.
-   False: nothing is left. A part that is missing is empty. */
+   A name in quotes may have both signs in it. False: nothing is left. A part that is missing is empty. */
 static bool take_format(const char **rest, struct part *column, struct part *format) {
-  const char *begin = *rest, *equals = strchr(begin, '='), *end = begin + strlen(begin);
+  const char *begin = *rest, *equals = tutti_list_find(begin, "="), *end = begin + strlen(begin);
   if (part_between(begin, end).length == 0)
     return false;
-  const char *next = equals ? strchr(equals + 1, '=') : NULL;
-  for (const char *c = next; c && c > equals; c--)
-    if (*c == ',') {
-      end = c;
-      break;
-    }
+  const char *next = equals ? tutti_list_find(equals + 1, "=") : NULL, *comma = next ? equals : NULL;
+  while (comma && (comma = tutti_list_find(comma + 1, ",")) && comma < next)
+    end = comma;
   *column = part_between(begin, equals ? equals : end);
+  if (column->length > 2 && *column->begin == '"' && column->begin[column->length - 1] == '"')
+    *column = (struct part){column->begin + 1, column->length - 2};
   *format = part_between(equals ? equals + 1 : end, end);
   *rest = *end ? end + 1 : end;
   return true;

@@ -20,14 +20,29 @@ static void add_names(struct tutti_text *text, const tutti_rows *table) {
   tutti_text_add(text, "%s", columns > SHOWN ? ", ..." : "");
 }
 
+/* The column whose name this is a part of, between commas; NULL: none. */
+static const char *name_with_part(const tutti_rows *table, const char *word) {
+  for (size_t c = 0; c < tutti_rows_columns(table); c++) {
+    const char *name = tutti_rows_names(table)[c], *rest = name, *item;
+    size_t length, whole = strlen(word);
+    while (strchr(name, ',') && tutti_list_next(&rest, ",", &item, &length))
+      if (length == whole && memcmp(item, word, length) == 0)
+        return name;
+  }
+  return NULL;
+}
+
 enum tutti_status tutti_missing_column(tutti_context *context, const tutti_rows *table, const char *parameter,
                                        const char *word) {
   enum tutti_status status = TUTTI_OK;
   char *message = NULL;
   struct tutti_text text = tutti_text_begin(context);
+  const char *with_comma = name_with_part(table, word);
   const char *closest = tutti_closest_name(word, tutti_rows_columns(table), tutti_rows_names(table));
   tutti_text_add(&text, "data.%s: %s has no column '%s'", parameter, tutti_rows_origin(table), word);
-  if (closest)
+  if (with_comma)
+    tutti_text_add(&text, "; a name with commas stands in quotes: \"%s\"", with_comma);
+  else if (closest)
     tutti_text_add(&text, "; did you mean '%s'?", closest);
   else {
     add_names(&text, table);

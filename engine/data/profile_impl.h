@@ -60,7 +60,7 @@ struct tutti_profile_column {
 /* A sign that all texts of a column have before or behind what is otherwise a number, as $ or %, and whether one of the
    numbers has a decimal comma; and the text that all its texts are. Letters before whole numbers, as in user 17, are
    names and no signs. Written to a text of so many bytes; false: there is none (profile_marks.c). */
-enum { TUTTI_MARK_ROOM = 32 };
+enum { TUTTI_MARK_ROOM = 64 };
 bool tutti_profile_sign(const tutti_rows *table, size_t column, char sign[TUTTI_MARK_ROOM], bool *comma);
 /* Is it a minus sign, of whatever kind and length? Without it a number would be another one. */
 bool tutti_profile_is_minus(const char *mark);

@@ -87,7 +87,7 @@ static void warn_of_missing(const struct tutti_data_config *config, const struct
 /* Texts that would be dates, or numbers, if the recipe said how they are written. */
 static bool warn_of_writing(const tutti_rows *table, size_t index, const struct tutti_profile_column *column,
                             json_t *warnings) {
-  char formats[TUTTI_DATE_FORMAT_ROOM];
+  char formats[TUTTI_DATE_FORMAT_ROOM], room[TUTTI_QUOTED_ROOM];
   if (column->content != TUTTI_CONTENT_TEXTS && column->content != TUTTI_CONTENT_MIXED)
     return false;
   if (tutti_profile_decimal_commas(table, index)) {
@@ -104,7 +104,7 @@ static bool warn_of_writing(const tutti_rows *table, size_t index, const struct 
          tutti_rows_text(table, column->first_text, index));
   else
     warn(warnings, column, "its texts look like dates, as '%.60s'; data.date_formats = %s = %s reads them as such",
-         tutti_rows_text(table, column->first_text, index), column->name, formats);
+         tutti_rows_text(table, column->first_text, index), tutti_quoted(column->name, ",=", room), formats);
   return true;
 }
 
@@ -129,14 +129,14 @@ static bool warn_of_forms(const tutti_rows *table, size_t index, const struct tu
 /* Texts that would be numbers, or missing cells, if the recipe said so. */
 static bool warn_of_marks(const tutti_rows *table, size_t index, const struct tutti_profile_column *column,
                           json_t *warnings) {
-  char mark[TUTTI_MARK_ROOM];
+  char mark[TUTTI_MARK_ROOM], room[TUTTI_QUOTED_ROOM];
   bool mixed = column->content == TUTTI_CONTENT_MIXED, comma;
   if (mixed && column->texts > 1 && tutti_profile_mark(table, index, mark)) {
     warn(warnings, column,
          "%zu of %zu values %s '%s', the first in row %zu, and the others are numbers; if that says that the value "
          "is missing, set data.missing_marks = %s; otherwise mend them; or if they are %s",
          column->texts, column->texts + column->numbers, tutti_plural(column->texts, "is", "are"), mark,
-         column->first_text, mark,
+         column->first_text, tutti_quoted(mark, " \t", room),
          column->role == ROLE_TARGET ? "the texts of classes: data.task = classification"
                                      : "categories: data.categorical");
     return true;
@@ -227,6 +227,7 @@ static bool warn_of_there(const struct tutti_data_config *config, const struct t
 static void warn_of_input(const struct tutti_data_config *config, const tutti_rows *table, size_t index,
                           const struct tutti_profile_column *column, json_t *warnings) {
   enum { MANY = 50, FAR = 20, MOST = 5 }; /* MOST: a fifth of the rows is much to be told by one category */
+  char room[TUTTI_QUOTED_ROOM];
   bool texts = has_no_mean(column) && column->useless == TUTTI_USEFUL;
   size_t rows = tutti_rows_count(table);
   size_t values = column->texts + column->numbers + column->infinite;
@@ -242,7 +243,7 @@ static void warn_of_input(const struct tutti_data_config *config, const tutti_ro
     warn(warnings, column,
          "%zu different values in %zu rows: if it names or numbers them, data.ignore = %s leaves it out; nothing is "
          "read from the words of texts",
-         column->levels, rows, column->name);
+         column->levels, rows, tutti_quoted(column->name, ",", room));
   else if (texts && column->levels > MANY && config->rare == 0 && config->most_categories == 0)
     warn(warnings, column, "%zu different %s in %zu rows become as many inputs; data.rare = 10 joins the rare ones",
          column->levels, content_name(column->content), rows);
@@ -257,7 +258,7 @@ static void warn_of_input(const struct tutti_data_config *config, const tutti_ro
     warn(warnings, column,
          "zeros before its numbers, as in %.40s (%zu of them), are those of codes, such as postcodes, and it is taken "
          "as numbers; data.categorical = %s takes it as categories",
-         tutti_rows_text(table, column->first_zero, index), column->zeros, column->name);
+         tutti_rows_text(table, column->first_zero, index), column->zeros, tutti_quoted(column->name, ",", room));
   double far = fmax(column->high - column->mean, column->mean - column->low) / column->deviation;
   if (column->content == TUTTI_CONTENT_NUMBERS && column->deviation > 0 && far > FAR)
     warn(warnings, column, "its values go from %g to %g with a standard deviation of %g: is the farthest a mistake?",

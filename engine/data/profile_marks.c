@@ -145,7 +145,7 @@ bool tutti_profile_mark(const tutti_rows *table, size_t column, char mark[TUTTI_
       return false;
     first = text;
   }
-  if (!first || strlen(first) >= TUTTI_MARK_ROOM || strpbrk(first, " \t"))
+  if (!first || strlen(first) >= TUTTI_MARK_ROOM || strchr(first, '"'))
     return false;
   (void)strcpy(mark, first);
   return true;

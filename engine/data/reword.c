@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tutti/hosting.h>
+#include <tutti/names.h>
 #include <tutti/source.h>
 
 #include "reword_impl.h"
@@ -47,16 +48,19 @@ static enum tutti_status take_mark(struct reader *reader, const char *word) {
 static enum tutti_status find_marks(struct reader *reader) {
   enum tutti_status status = TUTTI_OK;
   const struct tutti_origin *origin = &reader->encoding->origin;
-  char *copy = NULL, *rest;
+  char *word = NULL;
   for (size_t i = 0; i < origin->count; i++) {
-    TUTTI_TRY_OUT(reader->context, tutti_strdup(reader->context, origin->values[i], &copy));
-    for (const char *word = strtok_r(copy, " \t", &rest); word; word = strtok_r(NULL, " \t", &rest))
+    const char *rest = origin->values[i], *item;
+    size_t length;
+    while (tutti_list_next(&rest, " \t", &item, &length)) {
+      TUTTI_TRY_OUT(reader->context, tutti_format(reader->context, &word, "%.*s", (int)length, item));
       TUTTI_TRY_OUT(reader->context, take_mark(reader, word));
-    tutti_free(copy);
-    copy = NULL;
+      tutti_free(word);
+      word = NULL;
+    }
   }
 out:
-  tutti_free(copy);
+  tutti_free(word);
   return status;
 }
 

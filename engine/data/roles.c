@@ -28,8 +28,10 @@ static size_t find_column(const tutti_rows *table, const char *word) {
 
 /* Of a list with a word that is no column: the list, if it is nearly the name of a column with blanks, or the word. */
 static const char *wrong_name(const tutti_rows *table, const char *list, const char *word) {
-  return !strchr(list, ',') && tutti_closest_name(list, tutti_rows_columns(table), tutti_rows_names(table)) ? list
-                                                                                                            : word;
+  return !tutti_list_find(list, ",") && *list != '"' &&
+                 tutti_closest_name(list, tutti_rows_columns(table), tutti_rows_names(table))
+             ? list
+             : word;
 }
 
 static enum tutti_status give_role(tutti_context *context, const tutti_rows *table, const char *parameter,
@@ -45,21 +47,23 @@ static enum tutti_status give_role(tutti_context *context, const tutti_rows *tab
 }
 
 /* A list is separated by commas. Without a comma it is one name if there is such a column, otherwise names separated by
-   blanks. */
+   blanks. A name in quotes may have either in it. */
 static enum tutti_status give_roles(tutti_context *context, const tutti_rows *table, const char *parameter,
                                     const char *list, enum tutti_role role, uint8_t *roles) {
   enum tutti_status status = TUTTI_OK;
-  char *copy = NULL, *rest;
-  const char *separators = strchr(list, ',') ? "," : find_column(table, list) != SIZE_MAX ? "" : " \t";
-  TUTTI_TRY_OUT(context, tutti_strdup(context, list, &copy));
-  for (char *word = strtok_r(copy, separators, &rest); word; word = strtok_r(NULL, separators, &rest)) {
-    word += strspn(word, " \t");
-    for (size_t length = strlen(word); length > 0 && strchr(" \t", word[length - 1]); length--)
-      word[length - 1] = '\0';
+  const char *rest = list, *item, *separators = tutti_list_find(list, ",") ? "," : " \t";
+  char *word = NULL;
+  size_t length;
+  if (separators[0] != ',' && find_column(table, list) != SIZE_MAX)
+    return give_role(context, table, parameter, list, list, role, roles);
+  TUTTI_TRY_OUT(context, tutti_alloc(context, strlen(list) + 1, 1, &word));
+  while (tutti_list_next(&rest, separators, &item, &length)) {
+    memcpy(word, item, length);
+    word[length] = '\0';
     TUTTI_TRY_OUT(context, give_role(context, table, parameter, list, word, role, roles));
   }
 out:
-  tutti_free(copy);
+  tutti_free(word);
   return status;
 }
 
@@ -91,6 +95,7 @@ static bool is_empty(const tutti_rows *table, size_t column) {
 /* A column without a value in any row. */
 static enum tutti_status refuse_empty(tutti_context *context, const tutti_rows *table, size_t column, bool target) {
   const char *name = tutti_rows_names(table)[column];
+  char room[TUTTI_QUOTED_ROOM];
   size_t rows = tutti_rows_count(table);
   if (target)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
@@ -100,7 +105,8 @@ static enum tutti_status refuse_empty(tutti_context *context, const tutti_rows *
   return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                     "%s: column '%s' has no value in any of the %zu %s; data.ignore = %s leaves it out, data.useless = "
                     "ignore all such columns",
-                    tutti_rows_origin(table), name, rows, tutti_plural(rows, "row", "rows"), name);
+                    tutti_rows_origin(table), name, rows, tutti_plural(rows, "row", "rows"),
+                    tutti_quoted(name, ",", room));
 }
 
 static enum tutti_status refuse_missing_target(tutti_context *context, const tutti_rows *table, size_t row,
@@ -312,7 +318,7 @@ static enum tutti_status take_input(tutti_context *context, const struct tutti_d
   struct census census = count_cells(table, split, position);
   bool texts = census.texts > 0 && census.numbers == 0;
   bool named;
-  char room[TUTTI_DATE_FORMAT_ROOM];
+  char room[TUTTI_DATE_FORMAT_ROOM], quoted[TUTTI_QUOTED_ROOM];
   TUTTI_TRY(context, start_column(context, table, position, column));
   const char *format = tutti_date_format_of(config, tutti_rows_names(table)[position], room, &named);
   if ((texts || named) && !categories && config->dates != TUTTI_DATES_TEXTS)
@@ -324,9 +330,11 @@ static enum tutti_status take_input(tutti_context *context, const struct tutti_d
     return tutti_cell_fail(
         context, table, census.first_text, position,
         "expected a number as in %zu other %s, found '%.60s'; if numbers are written otherwise, set data.decimal; if "
-        "the column holds categories, name it in data.categorical",
+        "the column holds categories, name it in data.categorical; if it says that the value is missing, set "
+        "data.missing_marks = %.64s",
         census.numbers, tutti_plural(census.numbers, "row", "rows"),
-        tutti_rows_text(table, census.first_text, position));
+        tutti_rows_text(table, census.first_text, position),
+        tutti_quoted(tutti_rows_text(table, census.first_text, position), " \t", quoted));
   return census.numbers + census.texts > 0 ? TUTTI_OK : refuse_empty(context, table, position, false);
 }
 

@@ -46,8 +46,10 @@ static const struct tutti_param csv_params[] = {
         "How numbers are written: with a point, as in 1,234.5, or a comma, as in 1.234,5; blanks and apostrophes "
         "may group digits, too. auto: with a point, and where cells are not separated by commas, 3,5 and 1.234,5 "
         "are numbers, too."),
-    TUTTI_STRING(struct reading_csv_options, missing_marks, "",
-                 "What stands in cells whose value is missing, besides the usual marks, separated by blanks: - -999."),
+    TUTTI_STRING(
+        struct reading_csv_options, missing_marks, "",
+        "What stands in cells whose value is missing, besides the usual marks, separated by blanks, texts with blanks "
+        "in quotes: - -999 \"not known\"."),
     TUTTI_STRING(struct reading_csv_options, strip, "",
                  "Signs that are dropped where they stand before or behind a number, separated by blanks: $ % kg."),
     TUTTI_INTEGER(struct reading_csv_options, skip_lines, "0", 0, 1000,

@@ -95,6 +95,24 @@ printf 'a,v,y\n1,v1.2.17,1\nx,v1.2.18,2\n3,v1.3.1,3\nx,v2.0.0,3\n' >mixed.csv
 tutti validate plain.ini --set data.path=mixed.csv --set data.target=y
 expect_err "'a': 2 of 4 values are 'x', the first in row 1, and the others are numbers; if that says that the value is missing, set data.missing_marks = x" "data.categorical"
 expect_not_in err "data.strip" # versions are no numbers
+# A mark of several words, and a name with a comma, stand in quotes.
+awk 'BEGIN { print "\"Zip, home\",income,y"; for (i = 0; i < 60; i++) printf "%05d,%s,%d\n", i % 7, i % 9 ? 1000 + i * 37 % 60 : "Prefer not to say", i % 13 }' >survey.csv
+tutti validate plain.ini --set data.path=survey.csv --set data.target=y
+expect_code 2
+expect_err "'income': 7 of 60 values are 'Prefer not to say', the first in row 0, and the others are numbers; if that says that the value is missing, set data.missing_marks = \"Prefer not to say\"; otherwise mend them" \
+  "data.categorical = \"Zip, home\" takes it as categories"
+tutti run plain.ini --set data.path=survey.csv --set data.target=y --set 'data.missing_marks="Prefer not to say" -99' --set 'data.categorical="Zip, home"' --set data.missing=indicator --quiet --out survey
+expect_code 0
+expect_not_in err "survey.csv: "
+tutti predict survey survey.csv
+expect_code 0
+printf '"Zip, home",income\n00001,Prefer not to say\n00001,-99\n' >new.csv
+tutti predict survey new.csv
+expect_code 0
+expect_empty err
+checks=$((checks + 1))
+[ "$(sed -n 2p out | cut -d, -f2-)" = "$(sed -n 3p out | cut -d, -f2-)" ] || complain "expected the same for two marks"
+
 awk 'BEGIN { print "price,y"; for (i = 0; i < 30; i++) printf "$%d.%02d,%d\n", 100 + i, i, i % 7 }' >prices.csv
 tutti validate "$TUTTI_TEST_SRCDIR/ini/table.ini" --set data.path=prices.csv --set data.target=y
 expect_in err "'price': 30 of 30 values are numbers but for '\$'; data.strip = \$ reads them as such" "as it is read now, it has another text in every row, and is left out"

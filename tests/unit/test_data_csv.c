@@ -344,6 +344,32 @@ static void targets_by_name_and_number(void **state) {
   refuses("no column is left", PLAIN "target=0,1,2,3");
 }
 
+/* Names with commas, and marks with blanks, stand in quotes. */
+static void items_in_quotes(void **state) {
+  (void)state;
+  put("a.csv", "\"Zip, home\",b c,\"d, e\",y\n1,2,not known,4\n5,6,7,9\n1,- ,8,9\n");
+  refuses("data.target: ", PLAIN "target=Zip, home");
+  refuses("a.csv has no column 'Zip'; a name with commas stands in quotes: \"Zip, home\"", PLAIN "target=Zip, home");
+  refuses("has no column 'e'; a name with commas stands in quotes: \"d, e\"", PLAIN "ignore=b c, e");
+  refuses("column 'd, e': expected a number as in 2 other rows, found 'not known'", PLAIN "ignore=b c");
+  refuses("if it says that the value is missing, set data.missing_marks = \"not known\"", PLAIN "ignore=b c");
+  loads(PLAIN "ignore=b c, \"d, e\"\ncategorical=\"Zip, home\"");
+  assert_string_equal(tutti_dataset_feature(dataset, 0), "Zip, home=1");
+  loads(PLAIN "target=\"Zip, home\"\nignore=\"b c\" \"d, e\"");
+  assert_string_equal(tutti_dataset_target(dataset, 0), "Zip, home");
+  loads(PLAIN "groups=\"Zip, home\"\nignore=\"d, e\"\nmissing_marks=-\nmissing=mean\nsplit=1 1 0");
+  loads(PLAIN "missing_marks=\"not known\" -\nmissing=mean\nignore=\"Zip, home\"");
+  assert_inputs(3, 2, (double[]){2, 7.5, 6, 7, 4, 8});
+  put("a.csv", "\"Date, of = visit\",b,y\n01.02.2024,02/01/2024,1\n03.02.2024,02/03/2024,2\n");
+  loads(PLAIN "dates=numbers\ndate_formats=b = %m/%d/%Y, \"Date, of = visit\" = %d.%m.%Y");
+  assert_inputs(2, 2, (double[]){19754, 19754, 19756, 19756});
+  loads(PLAIN "dates=numbers\ndate_formats=\"Date, of = visit\" = %d.%m.%Y, b = %m/%d/%Y");
+  assert_inputs(2, 2, (double[]){19754, 19754, 19756, 19756});
+  put("a.csv", "a,y\n3 per month,1\n4,2\n");
+  loads(PLAIN "strip=\"per month\"");
+  assert_inputs(2, 1, (double[]){3, 4});
+}
+
 static void gzipped(void **state) {
   (void)state;
   char path[128];
@@ -586,6 +612,7 @@ int main(void) {
       data_test(headers),
       data_test(signs_and_marks_of_ones_own),
       data_test(targets_by_name_and_number),
+      data_test(items_in_quotes),
       data_test(gzipped),
       data_test(categories),
       data_test(classes),

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <tutti/names.h>
 
 static const char blanks[] = " \t";
 
@@ -22,16 +23,11 @@ static size_t blank_before(const char *text, size_t length) {
   return 0;
 }
 
-/* The word that begins here or behind blanks, and its length; 0: there are no more. */
-static size_t next_word(const char **words) {
-  *words += strspn(*words, blanks);
-  return strcspn(*words, blanks);
-}
-
 bool reading_marks_have(const char *words, const char *text) {
+  const char *word;
   size_t length, whole = strlen(text);
-  for (; (length = next_word(&words)) > 0; words += length)
-    if (length == whole && memcmp(words, text, length) == 0)
+  while (tutti_list_next(&words, blanks, &word, &length))
+    if (length == whole && memcmp(word, text, length) == 0)
       return true;
   return false;
 }
@@ -57,9 +53,10 @@ static bool strip(const char *text, const char *word, size_t length, char *out) 
 }
 
 bool reading_marks_strip(const char *words, const char *text, char *out) {
+  const char *word;
   size_t length;
-  for (; (length = next_word(&words)) > 0; words += length)
-    if (strip(text, words, length, out))
+  while (tutti_list_next(&words, blanks, &word, &length))
+    if (strip(text, word, length, out))
       return true;
   return false;
 }

@@ -7,7 +7,7 @@
 
 enum { READING_MARKS_ROOM = 256 };
 
-/* Is the text one of the words? They are separated by blanks. */
+/* Is the text one of the words? They are separated by blanks; one with blanks stands in quotes (tutti_list_next). */
 bool reading_marks_have(const char *words, const char *text);
 
 /* The part of a text without one of the words before or behind it, and without blanks between; a + or - may stand
