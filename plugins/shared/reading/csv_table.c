@@ -266,6 +266,11 @@ static const char *name_of_delimiter(unsigned char delimiter) {
                              : "comma";
 }
 
+/* Is this the first row below the names, and has one cell more? R leaves the name of the names of rows out. */
+static bool may_have_row_names(const struct table *table, size_t columns) {
+  return table->names && columns > 1 && table->row->count == columns + 1 && tutti_rows_count(table->rows) == 0;
+}
+
 /* Where the cells of a row and the columns part, and what may be the reason. */
 static void say_difference(const struct table *table, const char *const *names, size_t columns, char *text,
                            size_t size) {
@@ -280,14 +285,18 @@ static void say_difference(const struct table *table, const char *const *names, 
     (void)snprintf(text, size, "the last is empty; take the %s at the end of the line away",
                    name_of_delimiter(row->delimiter));
   else
-    (void)snprintf(text, size, "there is no column for '%.40s'; quote cells that have a %s in them",
-                   csv_row_cell(row, columns), name_of_delimiter(row->delimiter));
+    (void)snprintf(text, size, "there is no column for '%.40s'; quote cells that have a %s in them%s",
+                   csv_row_cell(row, columns), name_of_delimiter(row->delimiter),
+                   may_have_row_names(table, columns)
+                       ? "; or if rows begin with names of their own, as R writes them, the header lacks "
+                         "one for these: put it first"
+                       : "");
 }
 
 /* A row with too few or too many cells. */
 static enum tutti_status take_odd_row(const struct table *table, size_t columns, char why[CSV_FILE_WHY]) {
   size_t count = table->row->count;
-  char difference[CSV_FILE_WHY / 2];
+  char difference[256];
   struct reading_words words;
   say_difference(table, tutti_rows_names(table->rows), columns, difference, sizeof difference);
   (void)snprintf(why, CSV_FILE_WHY, "expected %zu %s, as in the first line, found %zu: %s", columns,

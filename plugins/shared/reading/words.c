@@ -52,7 +52,8 @@ bool reading_words_make_table(const char *text, size_t length, bool whole, struc
     reading_words_add(&row, text + at, end - at);
     if (row.count == 0)
       continue;
-    if (row.count < 2 || (rows > 0 && (row.count != words->count || row.numbers < 2)))
+    const bool names_lack_one = rows == 1 && row.count == words->count + 1;
+    if (row.count < 2 || (rows > 0 && ((row.count != words->count && !names_lack_one) || row.numbers < 2)))
       return false;
     row.tabs = row.tabs || words->tabs;
     row.runs = row.runs || words->runs;

@@ -23,7 +23,8 @@ struct reading_words_vote {
 /* Add the words of text[length]. */
 void reading_words_add(struct reading_words *words, const char *text, size_t length);
 /* Are the lines of text[length] rows of a table by their words: each has as many, two or more, and all but the first,
-   which may have names, two numbers or more? A line without an end counts if `whole`. *words: of one row. */
+   which may have names, or one fewer, two numbers or more? A line without an end counts if `whole`. *words: of one
+   row. */
 bool reading_words_make_table(const char *text, size_t length, bool whole, struct reading_words *words);
 /* Take the vote of the next row. */
 void reading_words_cast(struct reading_words_vote *vote, const char *text);
