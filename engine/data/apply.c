@@ -26,6 +26,25 @@ static enum tutti_status check_names(tutti_context *context, const tutti_rows *t
   return TUTTI_OK;
 }
 
+/* The column of the table that was probably meant by an input's name: one that is nothing else. */
+static enum tutti_status find_meant(tutti_context *context, const struct tutti_encoding *encoding,
+                                    const tutti_rows *table, const char *name, const char **meant) {
+  size_t columns = tutti_rows_columns(table);
+  const char **names;
+  TUTTI_TRY(context, tutti_alloc(context, columns, sizeof *names, (void *)&names));
+  memcpy(names, tutti_rows_names(table), columns * sizeof *names);
+  for (size_t i = 0; i < encoding->inputs + encoding->targets; i++) {
+    const struct tutti_data_column *column =
+        i < encoding->inputs ? &encoding->input[i] : &encoding->target[i - encoding->inputs];
+    size_t other = tutti_rows_find(table, column->name);
+    if (other != SIZE_MAX)
+      names[other] = NULL;
+  }
+  *meant = tutti_closest_name(name, columns, names);
+  tutti_free(names);
+  return TUTTI_OK;
+}
+
 /* Find the columns by name; *targets says whether all targets are there. */
 static enum tutti_status match_names(tutti_context *context, struct tutti_encoding *encoding, const tutti_rows *table,
                                      bool *targets) {
@@ -42,7 +61,8 @@ static enum tutti_status match_names(tutti_context *context, struct tutti_encodi
                         tutti_rows_origin(table), encoding->inputs, tutti_plural(encoding->inputs, "column", "columns"),
                         name);
     TUTTI_TRY(context, check_names(context, table));
-    const char *closest = tutti_closest_name(name, tutti_rows_columns(table), tutti_rows_names(table));
+    const char *closest;
+    TUTTI_TRY(context, find_meant(context, encoding, table, name, &closest));
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "%s: expected a header with the %zu input %s of the training data; there is no '%s'%s%s%s",
                       tutti_rows_origin(table), encoding->inputs, tutti_plural(encoding->inputs, "column", "columns"),

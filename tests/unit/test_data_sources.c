@@ -199,6 +199,10 @@ static void columns_are_matched_by_name(void **state) {
   apply_refuses("row 1, column 'y': expected a finite number as target", "b.csv");
   put("b.csv", "color,a\nred,1\n");
   apply_refuses("there is no 'colour'; is it 'color'?", "b.csv");
+  put("b.csv", "colours,colour\nred,blue\n"); /* not what is an input itself */
+  apply_refuses("training data; there is no 'a'", "b.csv");
+  if (strstr(tutti_error_message(context), "is it"))
+    fail_msg("found '%s'", tutti_error_message(context));
   put("b.csv", "COLOUR,A\nred,1\n");
   apply_refuses("there is no 'a'; is it 'A'?", "b.csv");
   put("b.csv", "1,red,2,z\n");
