@@ -5,6 +5,15 @@
 
 #include <tutti/names.h>
 
+/* Is this the text of a cell of the first row, which then may hold the names? */
+static bool is_in_first_row(const tutti_rows *table, const char *word) {
+  for (size_t c = 0; c < tutti_rows_columns(table); c++)
+    if (tutti_rows_count(table) > 0 && tutti_rows_cell(table, 0, c) == TUTTI_CELL_TEXT &&
+        strcmp(tutti_rows_text(table, 0, c), word) == 0)
+      return true;
+  return false;
+}
+
 /* The names of the columns, the first of many. */
 static void add_names(struct tutti_text *text, const tutti_rows *table) {
   enum { SHOWN = 8 };
@@ -44,6 +53,9 @@ enum tutti_status tutti_missing_column(tutti_context *context, const tutti_rows 
     tutti_text_add(&text, "; a name with commas stands in quotes: \"%s\"", with_comma);
   else if (closest)
     tutti_text_add(&text, "; did you mean '%s'?", closest);
+  else if (!tutti_rows_named(table) && is_in_first_row(table, word))
+    tutti_text_add(&text, "; its columns have no names, but the first row has that text: if it holds the names, set "
+                          "data.header = yes");
   else {
     add_names(&text, table);
     if (tutti_rows_columns(table) == 1)

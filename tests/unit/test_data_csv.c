@@ -345,6 +345,17 @@ static void targets_by_name_and_number(void **state) {
 }
 
 /* Names with commas, and marks with blanks, stand in quotes. */
+static void names_among_the_rows(void **state) {
+  (void)state;
+  put("a.csv", "a b,1,y\n1,2,3\n4,5,6\n");
+  refuses("a.csv has no column 'y'; its columns have no names, but the first row has that text: if it holds the names, "
+          "set data.header = yes",
+          PLAIN "target=y");
+  refuses("has no column 'z'; its columns have no names; give a number from 0 to 2", PLAIN "target=z");
+  loads(PLAIN "target=y\nheader=yes");
+  assert_inputs(2, 2, (double[]){1, 2, 4, 5});
+}
+
 static void items_in_quotes(void **state) {
   (void)state;
   put("a.csv", "\"Zip, home\",b c,\"d, e\",y\n1,2,not known,4\n5,6,7,9\n1,- ,8,9\n");
@@ -612,6 +623,7 @@ int main(void) {
       data_test(headers),
       data_test(signs_and_marks_of_ones_own),
       data_test(targets_by_name_and_number),
+      data_test(names_among_the_rows),
       data_test(items_in_quotes),
       data_test(gzipped),
       data_test(categories),
