@@ -63,7 +63,11 @@ enum tutti_status tutti_groups_find(struct tutti_loading *loading) {
     if (loading->split[r] == TUTTI_UNUSED)
       continue;
     if (tutti_rows_cell(loading->rows, r, column) == TUTTI_CELL_MISSING)
-      TUTTI_TRY_OUT(context, tutti_cell_fail(context, loading->rows, r, column, "expected the row's group"));
+      TUTTI_TRY_OUT(context,
+                    tutti_cell_fail(
+                        context, loading->rows, r, column,
+                        "expected the row's group, found none; write it, or a name of its own if the row belongs to no "
+                        "other; data.missing = drop leaves out rows that lack anything"));
     labelled[count].row = (uint32_t)r;
     TUTTI_TRY_OUT(context,
                   tutti_strdup(context, tutti_category_of(loading->rows, r, column, buffer), &labelled[count++].text));

@@ -153,6 +153,13 @@ static enum tutti_status look_at_cell(tutti_context *context, const struct tutti
   return TUTTI_OK;
 }
 
+/* Drop a row that belongs to no group, where such rows are dropped. */
+static void look_at_group(const struct tutti_data_config *config, const tutti_rows *table, size_t row, size_t column,
+                          uint8_t *split) {
+  if (config->missing == TUTTI_MISSING_DROP && tutti_rows_cell(table, row, column) == TUTTI_CELL_MISSING)
+    split[row] = TUTTI_UNUSED;
+}
+
 /* Targets come first: of a row that is dropped for its target, the inputs do not matter. */
 static enum tutti_status find_missing(tutti_context *context, const struct tutti_data_config *config,
                                       const tutti_rows *table, const uint8_t *roles, uint8_t *split) {
@@ -165,6 +172,8 @@ static enum tutti_status find_missing(tutti_context *context, const struct tutti
       for (size_t c = 0; c < tutti_rows_columns(table) && split[r] != TUTTI_UNUSED; c++)
         if (roles[c] < ROLE_IGNORED && (roles[c] == ROLE_TARGET) == target)
           TUTTI_TRY(context, look_at_cell(context, config, table, r, c, target, split));
+        else if (roles[c] == ROLE_GROUPS)
+          look_at_group(config, table, r, c, split);
   return TUTTI_OK;
 }
 

@@ -356,6 +356,16 @@ static void names_among_the_rows(void **state) {
   assert_inputs(2, 2, (double[]){1, 2, 4, 5});
 }
 
+static void rows_without_a_group(void **state) {
+  (void)state;
+  put("a.csv", "g,a,y\n,1,2\nb,3,4\nc,5,6\n");
+  refuses("row 0, column 'g': expected the row's group, found none; write it, or a name of its own if the row belongs "
+          "to no other; data.missing = drop leaves out rows that lack anything",
+          "path=a.csv\nsplit=1 1 0\ngroups=g");
+  loads("path=a.csv\nsplit=1 1 0\ngroups=g\nmissing=drop");
+  assert_int_equal(total_rows(), 2);
+}
+
 static void items_in_quotes(void **state) {
   (void)state;
   put("a.csv", "\"Zip, home\",b c,\"d, e\",y\n1,2,not known,4\n5,6,7,9\n1,- ,8,9\n");
@@ -624,6 +634,7 @@ int main(void) {
       data_test(signs_and_marks_of_ones_own),
       data_test(targets_by_name_and_number),
       data_test(names_among_the_rows),
+      data_test(rows_without_a_group),
       data_test(items_in_quotes),
       data_test(gzipped),
       data_test(categories),
