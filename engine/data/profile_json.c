@@ -177,6 +177,28 @@ static void warn_of_values(const struct tutti_profile_column *column, json_t *wa
          column->spellings[0], column->spellings[1], column->role == ROLE_TARGET ? "classes" : "categories");
 }
 
+/* Texts that have the name that missing cells, or rare values, get as a category. */
+static void warn_of_own_name(const struct tutti_data_config *config, const tutti_rows *table, size_t index,
+                             const struct tutti_profile_column *column, json_t *warnings) {
+  size_t missing = 0, other = 0;
+  if (column->role == ROLE_TARGET || !has_no_mean(column))
+    return;
+  for (size_t r = 0; r < tutti_rows_count(table); r++) {
+    missing += strcmp(tutti_rows_text(table, r, index), TUTTI_CATEGORY_MISSING) == 0;
+    other += strcmp(tutti_rows_text(table, r, index), TUTTI_CATEGORY_OTHER) == 0;
+  }
+  if (missing > 0 && config->missing == TUTTI_MISSING_INDICATOR)
+    warn(warnings, column,
+         "%zu of its texts %s '" TUTTI_CATEGORY_MISSING "', the category of missing cells, and count as missing, too: "
+         "write them otherwise, or set data.missing_marks = " TUTTI_CATEGORY_MISSING,
+         missing, tutti_plural(missing, "is", "are"));
+  if (other > 0 && (config->rare > 0 || config->most_categories > 0))
+    warn(warnings, column,
+         "%zu of its texts %s '" TUTTI_CATEGORY_OTHER "', the category of rare values, and count as such, too: write "
+         "them otherwise if they are not",
+         other, tutti_plural(other, "is", "are"));
+}
+
 static void warn_of_content(const tutti_rows *table, size_t index, const struct tutti_profile_column *column,
                             json_t *warnings) {
   bool marked = warn_of_hidden(table, index, column, warnings);
@@ -288,6 +310,7 @@ static void warn_of(const struct tutti_data_config *config, const tutti_rows *ta
   warn_of_missing(config, column, warnings);
   warn_of_content(table, index, column, warnings);
   warn_of_values(column, warnings);
+  warn_of_own_name(config, table, index, column, warnings);
   if (column->role == ROLE_TARGET)
     warn_of_target(config, column, warnings);
   else

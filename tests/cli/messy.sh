@@ -175,6 +175,16 @@ tutti predict signs new.csv
 expect_code 0
 expect_err "row 2, column 'price': expected a number, found '£3'" "1 of 3 rows cannot be read"
 
+# Texts that are called like the category of missing cells, or of rare values, are told of.
+awk 'BEGIN { print "c,y"; for (i = 0; i < 60; i++) print (i % 4 == 0 ? "(missing)" : i % 4 == 1 ? "" : i % 4 == 2 ? "(other)" : "b") "," i % 13 }' >own.csv
+tutti validate flats.ini --set data.path=own.csv --set data.target=y
+expect_code 0
+expect_out "'c': 15 of its texts are '(missing)', the category of missing cells, and count as missing, too: write them otherwise, or set data.missing_marks = (missing)" \
+  "'c': 15 of its texts are '(other)', the category of rare values, and count as such, too"
+tutti validate flats.ini --set data.path=own.csv --set data.target=y --set "data.missing_marks=(missing)" --set data.rare=0
+expect_code 0
+expect_not_in out "of its texts"
+
 # New rows that are not UTF-8 are not read, and no such byte is printed.
 awk 'BEGIN { print "Größe,Ort,y"; for (i = 0; i < 60; i++) printf "%d,%s,%d\n", i % 7, i % 3 ? "Zürich" : "Bonn", i % 13 }' >places.csv
 tutti run plain.ini --set data.path=places.csv --set data.target=y --set data.unseen=other --quiet --out places
