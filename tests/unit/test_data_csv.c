@@ -344,7 +344,6 @@ static void targets_by_name_and_number(void **state) {
   refuses("no column is left", PLAIN "target=0,1,2,3");
 }
 
-/* Names with commas, and marks with blanks, stand in quotes. */
 static void names_among_the_rows(void **state) {
   (void)state;
   put("a.csv", "a b,1,y\n1,2,3\n4,5,6\n");
@@ -366,6 +365,7 @@ static void rows_without_a_group(void **state) {
   assert_int_equal(total_rows(), 2);
 }
 
+/* Names with commas, and marks with blanks, stand in quotes. */
 static void items_in_quotes(void **state) {
   (void)state;
   put("a.csv", "\"Zip, home\",b c,\"d, e\",y\n1,2,not known,4\n5,6,7,9\n1,- ,8,9\n");
