@@ -84,14 +84,6 @@ void learner_finish(struct tutti_outcome *outcome, tutti_tensors *weights) {
 
 /* --- checks ------------------------------------------------------------------------------------------------------ */
 
-static bool has_one_class(const tutti_split *split) {
-  const int32_t *labels = tutti_split_labels(split);
-  for (size_t i = 1; labels && i < tutti_split_rows(split); i++)
-    if (labels[i] != labels[0])
-      return false;
-  return true;
-}
-
 enum tutti_status learner_check(tutti_context *context, const struct tutti_job *job) {
   const struct tutti_task *task = job->task;
   if (task->kind == TUTTI_TASK_VALUE)
@@ -103,11 +95,6 @@ enum tutti_status learner_check(tutti_context *context, const struct tutti_job *
                       tutti_op_name(task->head));
   if (job->train && tutti_split_rows(job->train) == 0)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "there are no training rows to learn from");
-  if (job->train && task->kind == TUTTI_TASK_CLASSIFICATION && has_one_class(job->train))
-    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
-                      "a classifier needs training rows of two classes, and all %zu are of one; the other classes "
-                      "have too few rows for each part of the data (data.split, data.folds) to get one",
-                      tutti_split_rows(job->train));
   return TUTTI_OK;
 }
 

@@ -34,7 +34,8 @@ TUTTI_NODISCARD enum tutti_status learner_begin(tutti_context *context, const st
 /* The outcome of a training that ended well. Takes the weights. */
 void learner_finish(struct tutti_outcome *outcome, tutti_tensors *weights_take);
 
-/* Refuse what no classical learner can do: a task without data, an unsuitable head, rows of one class only. */
+/* Refuse what no classical learner can do: a task without data, or without rows, an unsuitable head. Rows of one class
+   only can be learnt from: a fold that has the only row of another class leaves them. */
 TUTTI_NODISCARD enum tutti_status learner_check(tutti_context *context, const struct tutti_job *job);
 
 /* fold[count]: a number < folds for each row. Groups stay whole: folds are of about one size, or of one group where

@@ -67,6 +67,33 @@ static enum tutti_status keep(tutti_context *context, const struct svm_model *mo
   return add(context, tensors, output, "counts", TUTTI_I32, 1, &classes, classes * sizeof(int), model->nSV);
 }
 
+/* Rows of one class have nothing that a machine could tell apart. It is stored as one of all classes without support
+   vectors, whose sigmoids give the constant probabilities of Laplace's rule, as Platt's targets do: of k classes, n + 1
+   of n + k for that of the n rows, and one for each other. */
+static enum tutti_status keep_one_class(tutti_context *context, const struct machine_config *config,
+                                        const struct tutti_task *task, const struct learner_rows *rows, size_t output,
+                                        tutti_tensors *tensors) {
+  float *vectors;
+  double *numbers, *sigmoids, *gamma;
+  int32_t *classes, *counts, alone = rows->labels[0];
+  size_t k = task->outputs, pairs = pairs_of(k);
+  TUTTI_TRY(context,
+            learner_add(context, tensors, output, "vectors", TUTTI_F32, 2, (size_t[]){0, rows->features}, &vectors));
+  TUTTI_TRY(context,
+            learner_add(context, tensors, output, "coefficients", TUTTI_F64, 2, (size_t[]){k - 1, 0}, &numbers));
+  TUTTI_TRY(context, learner_add(context, tensors, output, "rho", TUTTI_F64, 1, &pairs, &numbers));
+  TUTTI_TRY(context, learner_add(context, tensors, output, "gamma", TUTTI_F64, 0, NULL, &gamma));
+  TUTTI_TRY(context, learner_add(context, tensors, output, "classes", TUTTI_I32, 1, &k, &classes));
+  TUTTI_TRY(context, learner_add(context, tensors, output, "counts", TUTTI_I32, 1, &k, &counts));
+  TUTTI_TRY(context, learner_add(context, tensors, output, "sigmoids", TUTTI_F64, 2, (size_t[]){2, pairs}, &sigmoids));
+  *gamma = config->gamma;
+  for (int32_t c = 0; c < (int32_t)k; c++)
+    classes[c == alone ? 0 : c < alone ? c + 1 : c] = c;
+  for (size_t pair = 0; pair + 1 < k; pair++) /* its own pairs are the first; those of the others are even */
+    sigmoids[pairs + pair] = -log((double)rows->count + 1);
+  return TUTTI_OK;
+}
+
 /* --- fitting ----------------------------------------------------------------------------------------------------- */
 
 static enum tutti_status keep_sigmoids(tutti_context *context, const struct svm_problem *problem,
@@ -120,9 +147,18 @@ static enum tutti_status weigh_classes(tutti_context *context, const struct lear
   return TUTTI_OK;
 }
 
+static bool are_of_one_class(const struct learner_rows *rows) {
+  for (size_t i = 1; rows->labels && i < rows->count; i++)
+    if (rows->labels[i] != rows->labels[0])
+      return false;
+  return rows->labels;
+}
+
 enum tutti_status machine_fit(tutti_context *context, const struct machine_config *config,
                               const struct tutti_task *task, uint64_t seed, const struct learner_rows *rows,
                               size_t output, tutti_tensors *tensors) {
+  if (are_of_one_class(rows))
+    return keep_one_class(context, config, task, rows, output, tensors);
   enum tutti_status status = TUTTI_OK;
   struct svm_parameter parameter = parameter_of(config, task);
   struct machine_nodes nodes = {0};

@@ -221,6 +221,42 @@ out:
   return status;
 }
 
+/* How many rows are not of this fold, if these are all of one class and some of the fold are of another; else 0. */
+static size_t rest_of_one_class(const struct tutti_calibrating *of, const uint32_t *folds, size_t fold) {
+  size_t rest = 0, first = 0;
+  bool alone = true, all = true;
+  for (size_t r = 0; of->targets->labels && r < of->combined->rows; r++)
+    if (folds[r] != fold && rest++ == 0)
+      first = r;
+  for (size_t r = 0; rest > 0 && r < of->combined->rows; r++) {
+    bool same = of->targets->labels[r] == of->targets->labels[first];
+    alone = alone && (folds[r] == fold || same);
+    all = all && same;
+  }
+  return alone && !all ? rest : 0;
+}
+
+/* Judge it on each fold. Where the only rows of a class are in one, nothing can be fitted without that. */
+static enum tutti_status judge_folds(tutti_context *context, tutti_calibrator *calibrator,
+                                     const struct tutti_calibrating *of, const uint32_t *folds, struct sums *sums,
+                                     struct tutti_verdict *verdict) {
+  for (size_t f = 0; f < (size_t)of->folds; f++) {
+    enum tutti_status status = judge_fold(context, calibrator, of, folds, f, sums);
+    size_t rest = status == TUTTI_ERROR_NUMERIC ? rest_of_one_class(of, folds, f) : 0;
+    if (rest == 0) {
+      TUTTI_TRY(context, status);
+      continue;
+    }
+    tutti_error_clear(context);
+    (void)snprintf(verdict->refused, sizeof verdict->refused,
+                   "it is judged by %lld folds of the %zu rows, and without one of them the other %zu are of one "
+                   "class",
+                   (long long)of->folds, of->combined->rows, rest);
+    return TUTTI_OK;
+  }
+  return TUTTI_OK;
+}
+
 /* The level whose coverage, without a calibrator, misses its goal by the most standard errors, if by more than two;
    else TUTTI_FIXED_LEVELS. */
 static size_t missed_level(const struct sums *sums, double cells) {
@@ -292,8 +328,9 @@ static enum tutti_status judge(tutti_context *context, tutti_calibrator *calibra
   TUTTI_TRY_OUT(context, deal(context, of, folds, verdict));
   if (*verdict->refused)
     goto out;
-  for (size_t f = 0; f < (size_t)of->folds; f++)
-    TUTTI_TRY_OUT(context, judge_fold(context, calibrator, of, folds, f, &sums));
+  TUTTI_TRY_OUT(context, judge_folds(context, calibrator, of, folds, &sums, verdict));
+  if (*verdict->refused)
+    goto out;
   if (intervals)
     sum_scores(&sums);
   verdict->measure = intervals ? "interval-score" : "nll";

@@ -51,6 +51,10 @@ static void test_verdicts(void **state) {
   for (size_t r = 0; r < 60; r++)
     world.labels[r] = 2;
   assert_string_equal(judge(0).refused, "all 60 rows to calibrate on are of one class");
+  assert_string_equal(judge(5).refused, "all 48 rows to calibrate on are of one class");
+  world.labels[9] = 1;
+  assert_string_equal(judge(5).refused,
+                      "it is judged by 5 folds of the 60 rows, and without one of them the other 48 are of one class");
 }
 
 /* Lay out groups of `each` equal rows, of the rows that there are: row r is of group r % groups. */
