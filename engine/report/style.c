@@ -10,7 +10,7 @@ const char *tutti_report_style(void) {
          "--ink6:#6cd0e6;--ink7:#bdd17c;--ink8:#e4e7ec;--ink9:#727d8c;--ink10:#a0a9b6}}\n"
          "*{box-sizing:border-box}body{margin:0 auto;max-width:76rem;padding:1.5rem;background:var(--page);"
          "color:var(--text);font:16px/1.5 system-ui,sans-serif}\n"
-         "h2,h3{break-after:avoid}h1{font-size:1.7rem;line-height:1.2;margin:.2rem 0 "
+         "h2,h3,h4,summary{break-after:avoid}h1{font-size:1.7rem;line-height:1.2;margin:.2rem 0 "
          "1rem}h2{font-size:1.3rem;margin:2.2rem 0 .6rem;"
          "border-bottom:1px solid var(--line)}h3{font-size:1.05rem;margin:0 0 .3rem}h4{margin:.2rem "
          "0;font-size:.95rem}\n"
@@ -47,5 +47,5 @@ const char *tutti_report_style(void) {
          "--ink1:#c2410c;--ink2:#0f7b5f;--ink3:#8b3fae;--ink4:#a16207;--ink5:#be185d;--ink6:#0e7490;--ink7:#4d5d1c;"
          "--ink8:#000;--ink9:#999;--ink10:#444}body{max-width:none;padding:0;font-size:11pt}"
          "nav,.download,details:not([open]){display:none}.scroll,.graph{max-height:none;overflow:visible}"
-         "figure{border:0;padding:0}.part{display:block}table{font-size:7.5pt}th,td{padding:.1rem .3rem}}\n";
+         "figure{border:0;padding:0}.part,.runs{display:block}table{font-size:7.5pt}th,td{padding:.1rem .3rem}}\n";
 }

@@ -67,6 +67,40 @@ PY
     esac
   done
 }
+# expect_kept_together PAGE: on paper, no heading is torn from what it is of. Pages are columns here, which break at the same places.
+expect_kept_together() {
+  python3 - "$1" <<'PY' >paper.html
+import re, sys
+page = open(sys.argv[1], encoding="utf-8").read()
+page = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page)
+page = page.replace("@media screen", "@media speech").replace("@media print{", "@media all{")
+page = page.replace("</style>", "html{width:680px}body{width:680px;height:960px;columns:680px 1;column-fill:auto;column-gap:0}</style>", 1)
+print(page.replace("</body>", """<script>
+const lines = [], heads = [...document.querySelectorAll("h2, h3, h4")].filter((head) => head.getClientRects().length);
+const column = (rect) => Math.floor((rect.left + scrollX + 1) / 680);
+for (const head of heads) {
+  let next = head.nextElementSibling, rects = [];
+  while (next && rects.length === 0) {
+    rects = [...next.getClientRects()].filter((rect) => rect.height > 0);
+    next = next.nextElementSibling;
+  }
+  if (rects.length && column(head.getClientRects()[0]) !== column(rects[0]))
+    lines.push("torn: " + head.textContent);
+}
+document.body.innerHTML = "";
+const said = document.createElement("pre");
+said.textContent = ["headings " + heads.length, ...lines, ""].join("\\n");
+document.body.append(said);
+</script></body>"""))
+PY
+  browse paper.html --window-size=700,1000 --dump-dom
+  sed -n 's/^.*<pre>//; /^headings /p; /^torn: /p' out >found
+  grep '^torn: ' found >out
+  what="$1, on paper"
+  expect_empty out
+  checks=$((checks + 1))
+  [ "$(sed -n 's/^headings //p' found)" -ge 20 ] || complain "expected headings"
+}
 # expect_page NAME FIGURE...: the report of a run, in one window.
 expect_page() {
   tutti report "$1" --to "$1.html"
@@ -125,4 +159,5 @@ regression_recipe >small.ini
 tutti ablate small.ini --swap selector.size=1,3 --seeds 2 --out ablation --quiet
 expect_code 0
 expect_everywhere ablation results: standings searches "${search[@]}" "${values[@]}" "${intervals[@]}"
+expect_kept_together ablation.html
 finish
