@@ -325,6 +325,8 @@ enum tutti_status tutti_page_write(tutti_context *context, const struct report_p
   add_links(&out, page);
   tutti_text_add(&out, "<div class=\"part\">\n");
   for (size_t i = 0; i < page->together_count; i++) {
+    if (page->together[i].skipped)
+      continue;
     begin_figure(&out, page->together[i].chart, is_wide(&page->together[i]));
     TUTTI_TRY_OUT(context, add_content(context, &out, &page->together[i], "runs", page->lacking != NULL));
     tutti_text_add(&out, "</figure>\n");

@@ -152,6 +152,8 @@ static enum tutti_status draw_fit(const struct report_facts *facts, struct repor
   bool grid = false, train = false, test = false;
   uint64_t trial = 0;
   char columns[96];
+  if (!tutti_experiment_is_fit(facts->experiment))
+    return tutti_figure_skip(figure);
   while (trial < facts->history->asked && !facts->reports[trial])
     trial++;
   if (trial == facts->history->asked)
@@ -180,9 +182,7 @@ static enum tutti_status draw_fit(const struct report_facts *facts, struct repor
 static enum tutti_status draw_bands(const struct report_facts *facts, struct report_figure *figure) {
   double low, high;
   bool found = false;
-  if (tutti_experiment_is_fit(facts->experiment))
-    return draw_fit(facts, figure);
-  if (facts->classes || !facts->evaluation)
+  if (tutti_experiment_is_fit(facts->experiment) || facts->classes || !facts->evaluation)
     return tutti_figure_skip(figure);
   TUTTI_TRY(facts->context, find_range(facts, &low, &high, &found));
   return found ? draw_ensemble(facts, figure, low, high) : tutti_figure_skip(figure);
@@ -228,6 +228,12 @@ static const struct report_chart charts[] = {
      .text = "The prediction as a function of the only input. The epistemic band is wide where the members "
              "disagree, as they should where there were no data.",
      .draw = draw_bands},
+    {.name = "surrogate",
+     .title = "The surrogate over its input",
+     .text =
+         "Its mean as a function of the only input, of one repeat. The bounds are those of the surrogate: they should "
+         "be wide where there are no training points.",
+     .draw = draw_fit},
     {.name = NULL},
 };
 const struct report_section report_section_bands = {.title = "As a function", .charts = charts};

@@ -1,4 +1,4 @@
-/* section_search.c - the course of the search: its trials one after the other, and who worked when. */
+/* section_search.c - the trials of a search, or of a fit, one after the other, and who worked when. */
 #include "compute.h"
 #include "report_impl.h"
 
@@ -26,19 +26,50 @@ static bool needs_logarithm(const struct report_facts *facts, double frame) {
 
 /* --- history ------------------------------------------------------------------------------------------------------ */
 
+/* The chart of the losses, in table 0 by the trial, without its points. Those beyond `most` are above its frame. */
+static struct tutti_plot *plot_losses(const struct report_facts *facts, struct report_figure *figure, double most) {
+  struct tutti_plot *plot = tutti_figure_plot(figure, 900, 360);
+  plot->ticks = TUTTI_TICKS_WHOLE;
+  if (needs_logarithm(facts, most))
+    tutti_plot_set(plot, "set logscale y");
+  if (isfinite(most))
+    tutti_plot_set(plot, "set yrange [*:%.9g]", most);
+  return plot;
+}
+
+static enum tutti_status note_beyond(const struct report_facts *facts, struct report_figure *figure, double most,
+                                     const char *trials) {
+  uint64_t shown = 0, beyond = 0;
+  for (uint64_t i = 0; i < facts->history->asked; i++) {
+    shown += !isnan(facts->losses[i]);
+    beyond += facts->losses[i] > most;
+  }
+  return beyond > 0 ? tutti_figure_note(figure, "%" PRIu64 " of %" PRIu64 " %s %s above the frame.", beyond, shown,
+                                        trials, tutti_plural((size_t)beyond, "is", "are"))
+                    : TUTTI_OK;
+}
+
+static bool knows_loss(const struct report_facts *facts) {
+  for (uint64_t i = 0; i < facts->history->asked; i++)
+    if (!isnan(facts->losses[i]))
+      return true;
+  return false;
+}
+
 static enum tutti_status draw_history(const struct report_facts *facts, struct report_figure *figure) {
+  if (tutti_experiment_is_fit(facts->experiment))
+    return tutti_figure_skip(figure);
+  if (!knows_loss(facts))
+    return tutti_figure_missing(figure, "No trial has finished yet.");
   struct tutti_table *table = tutti_figure_table(figure, "trial", "loss", "best so far", "member", "seconds",
                                                  "worker done at s", "state", "origin", "failure", NULL);
   double best = NAN, most = tutti_report_shown_most(facts);
-  uint64_t shown = 0, beyond = 0;
   char label[64];
   for (uint64_t i = 0; i < facts->history->asked; i++) {
     const struct tutti_record *record = &facts->history->records[i];
     const double loss = facts->losses[i];
     if (!(best <= loss) && !isnan(loss))
       best = loss;
-    shown += !isnan(loss);
-    beyond += loss > most;
     tutti_table_put(table, (double)i);
     tutti_table_put(table, loss);
     tutti_table_put(table, best);
@@ -49,25 +80,44 @@ static enum tutti_status draw_history(const struct report_facts *facts, struct r
     tutti_table_put_text(table, record->origin);
     tutti_table_put_text(table, record->failure ? record->failure : "");
   }
-  if (shown == 0)
-    return tutti_figure_missing(figure, "No trial has finished yet.");
-  struct tutti_plot *plot = tutti_figure_plot(figure, 900, 360);
-  plot->ticks = TUTTI_TICKS_WHOLE;
+  struct tutti_plot *plot = plot_losses(facts, figure, most);
   tutti_plot_text(plot, "xlabel", "trial");
   (void)snprintf(label, sizeof label, "%s%s", tutti_loss_names()[facts->experiment->loss],
-                 facts->experiment->dataset && !tutti_experiment_is_fit(facts->experiment) ? ", validation rows" : "");
+                 facts->experiment->dataset ? ", validation rows" : "");
   tutti_plot_text(plot, "ylabel", label);
-  if (needs_logarithm(facts, most))
-    tutti_plot_set(plot, "set logscale y");
-  if (beyond > 0)
-    tutti_plot_set(plot, "set yrange [*:%.9g]", most);
   tutti_plot_series(plot, 0, "1:2", "points pt 6 ps 0.5", TUTTI_INK_QUIET, "a trial");
   if (facts->members > 0)
     tutti_plot_series(plot, 0, "1:($4>0?$2:NaN)", "points pt 6 ps 0.9", 1, "a member of the ensemble");
   tutti_plot_series(plot, 0, "1:3", "steps lw 2", 0, "best so far");
-  return beyond > 0 ? tutti_figure_note(figure, "%" PRIu64 " of %" PRIu64 " trials %s above the frame.", beyond, shown,
-                                        tutti_plural((size_t)beyond, "is", "are"))
-                    : TUTTI_OK;
+  return note_beyond(facts, figure, most, "trials");
+}
+
+/* --- repeats of a fit --------------------------------------------------------------------------------------------- */
+
+static enum tutti_status draw_losses(const struct report_facts *facts, struct report_figure *figure) {
+  if (!tutti_experiment_is_fit(facts->experiment))
+    return tutti_figure_skip(figure);
+  if (!knows_loss(facts))
+    return tutti_figure_missing(figure, "No repeat has finished yet.");
+  const double most = tutti_report_shown_most(facts);
+  char label[64];
+  (void)snprintf(label, sizeof label, "%s, test rows", tutti_loss_names()[facts->experiment->loss]);
+  struct tutti_table *table =
+      tutti_figure_table(figure, "repeat", label, "seconds", "worker done at s", "state", "failure", NULL);
+  for (uint64_t i = 0; i < facts->history->asked; i++) {
+    const struct tutti_record *record = &facts->history->records[i];
+    tutti_table_put(table, (double)i);
+    tutti_table_put(table, facts->losses[i]);
+    tutti_table_put(table, record->done ? record->seconds : (double)NAN);
+    tutti_table_put(table, record->at);
+    tutti_table_put_text(table, state_of(record));
+    tutti_table_put_text(table, record->failure ? record->failure : "");
+  }
+  struct tutti_plot *plot = plot_losses(facts, figure, most);
+  tutti_plot_text(plot, "xlabel", "repeat");
+  tutti_plot_text(plot, "ylabel", label);
+  tutti_plot_series(plot, 0, "1:2", "points pt 6 ps 0.6", 0, "a repeat");
+  return note_beyond(facts, figure, most, "repeats");
 }
 
 /* --- workers ------------------------------------------------------------------------------------------------------ */
@@ -160,6 +210,12 @@ static const struct report_chart charts[] = {
              "Where it still falls at the right end, more trials may help.",
      .brief = true,
      .draw = draw_history},
+    {.name = "losses",
+     .title = "Repeat by repeat",
+     .text = "Each ring is a repeat of the fit, with a seed of its own, and its loss. How far they lie apart is what "
+             "chance does; more repeats make their mean more certain.",
+     .brief = true,
+     .draw = draw_losses},
     {.name = "workers",
      .title = "Who worked when",
      .text =
@@ -169,4 +225,4 @@ static const struct report_chart charts[] = {
      .draw = draw_workers},
     {.name = NULL},
 };
-const struct report_section report_section_search = {.title = "The search", .charts = charts};
+const struct report_section report_section_search = {.title = "The trials", .charts = charts};

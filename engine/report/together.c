@@ -61,7 +61,6 @@ static bool has_loss(const struct report_page *page, enum tutti_loss loss) {
   return false;
 }
 
-/* Lines of the best loss so far, of those runs that minimise this one. */
 /* The highest best loss of a run that a chart of searches shows: the first one, unless it is far from all others. */
 static double highest_best(const struct report_facts *facts) {
   const double most = tutti_report_shown_most(facts);
@@ -73,11 +72,13 @@ static double highest_best(const struct report_facts *facts) {
   return -INFINITY;
 }
 
+/* Has it searched by this loss? Fits search nothing. */
 static bool is_of(const struct report_facts *facts, enum tutti_loss loss, bool classes) {
-  return facts->experiment->loss == loss && facts->classes == classes;
+  return facts->experiment->loss == loss && facts->classes == classes && !tutti_experiment_is_fit(facts->experiment);
 }
 
-/* Returns whether a part of a search is above the frame, which is that of the run that needs the highest. */
+/* Lines of the best loss so far, of those runs that minimise this one. Returns whether a part of a search is above the
+   frame, which is that of the run that needs the highest. */
 static bool draw_searches_of(const struct report_page *page, struct report_figure *figure, enum tutti_loss loss,
                              bool classes) {
   const size_t number = figure->table_count;
@@ -124,9 +125,19 @@ static bool has_searched(const struct report_facts *facts, enum tutti_loss loss,
   return false;
 }
 
+/* Fits have neither searches nor ensembles. */
+static bool all_fits(const struct report_page *page) {
+  for (size_t run = 0; run < page->runs; run++)
+    if (!tutti_experiment_is_fit(page->facts[run].experiment))
+      return false;
+  return true;
+}
+
 /* Losses of different kinds are not comparable, nor are those of classes and of values: each has its chart. */
 static enum tutti_status draw_searches(const struct report_page *page, struct report_figure *figure) {
   bool above = false;
+  if (all_fits(page))
+    return tutti_figure_skip(figure);
   for (int kind = 0; kind < 2 * TUTTI_LOSS_COUNT; kind++) {
     enum tutti_loss loss = (enum tutti_loss)(kind / 2);
     bool classes = kind % 2, any = false;
@@ -181,6 +192,8 @@ static enum tutti_status draw_results(const struct report_page *page, struct rep
                                         "coverage-95", "auc",  "epistemic", "disagreement"};
   enum { METRICS = sizeof metrics / sizeof *metrics };
   bool before[METRICS], after[METRICS];
+  if (all_fits(page))
+    return tutti_figure_skip(figure);
   struct tutti_table *table = tutti_figure_table(figure, "run", "rows", "trials", "members", NULL);
   for (int loss = 0; loss < TUTTI_LOSS_COUNT; loss++)
     if (has_loss(page, (enum tutti_loss)loss))

@@ -47,6 +47,25 @@ expect_code 0
 tutti report fit --to fit.html
 expect_code 0
 expect_not_in fit.html "for choosing" "validation rows"
+# Repeats search nothing, and a surrogate has no members: the figures of a fit say what they are of.
+expect_page fit.html
+expect_not_in fit.html "more trials may help" "best so far" "The search" "members disagree" ">a trial<"
+expect_in fit.html "Repeat by repeat" "The bounds are those of the surrogate" ">a repeat<"
+tutti status fit --json
+expect_equal "losses of the repeats" "$(of_json out '[t["loss"] for t in j["all_trials"]]')" "$(column fit.html.csv/fit-losses.csv "nll, test rows")"
+tutti fit "$TUTTI_TEST_SRCDIR/ini/nomu/1d-gp.ini" --out refit --quiet --set run.budget=2 --set run.seed=2
+expect_code 0
+tutti report fit refit --to fits.html
+expect_code 0
+expect_page fits.html
+expect_not_in fits.html "so many trials of each run" "What the ensemble of each run does" "more trials may help"
+expect_in fits.html "Repeat by repeat"
+tutti report fit one --to mixed.html
+expect_code 0
+expect_page mixed.html
+expect_equal "searches beside a fit" one "$(column mixed.html.csv/runs-searches.csv name | sort -u)"
+expect_in mixed.html "Repeat by repeat" "The search, trial by trial" "more trials may help"
+expect_not_in one.html "Repeat by repeat"
 
 # Errors that join several targets are called that: of the members, of other sizes, and of the rows that are surest.
 regression_recipe | sed 's/^target = .*/target = y x2/' >two.ini
