@@ -86,6 +86,8 @@ out:
 /* The plugin of the preset leaves its section, unless something names it. */
 static enum tutti_status put_entry(tutti_context *context, tutti_recipe *recipe, const struct tutti_param *param,
                                    const struct recipe_entry *entry) {
+  if (strcmp(entry->value, param->preset) == 0)
+    return TUTTI_OK;
   TUTTI_TRY(context, tutti_host_put(context, recipe->host, param->preset, param->kind, "none"));
   return tutti_domain_is_range(entry->value)
              ? put_choices(context, recipe, param, entry)

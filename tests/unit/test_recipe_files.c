@@ -113,6 +113,8 @@ static void printed_recipes_are_the_same_again(void **state) {
   assert_int_equal(tutti_context_create(&context), TUTTI_OK);
   assert_int_equal(nftw(root, visit, 16, FTW_PHYS), 0);
   assert_true(loaded > 10 && fixed > 10);
+  (void)snprintf(root, sizeof root, "%s/ini/quickstart.ini", source);
+  expect_fixed(root, "backend", "plugin", "mixed");
   tutti_context_destroy(context);
   assert_int_equal(unlink(again_path), 0);
 }
