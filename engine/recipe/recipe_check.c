@@ -372,13 +372,14 @@ static bool is_left_over(tutti_context *context, const tutti_recipe *recipe, con
   return true;
 }
 
-/* A backend that is not there may name any section. */
+/* A backend that is not there may name any section. What a run recorded was checked when it began: if nothing has a use
+   for a section any more, it changes nothing. */
 static enum tutti_status check_sections(tutti_context *context, const tutti_recipe *recipe) {
   for (size_t i = 0; i < recipe->count; i++) {
     const struct recipe_entry *entry = &recipe->entries[i];
     const tutti_config *config;
-    if (recipe->absent || is_own(entry->section) || tutti_recipe_plugin(recipe, entry->section, &config) ||
-        is_left_over(context, recipe, entry))
+    if (recipe->absent || (recipe->recorded && !entry->file->command_line) || is_own(entry->section) ||
+        tutti_recipe_plugin(recipe, entry->section, &config) || is_left_over(context, recipe, entry))
       continue;
     return unknown_section(context, recipe, entry);
   }

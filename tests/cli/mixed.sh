@@ -87,6 +87,16 @@ expect_code 0
 expect_out "4 of 4 done, 0 failed"
 tutti run own/recipe.ini --quiet --out own --resume
 expect_code 0
+# Nor does a section that was recorded, and that nothing has a use for, make it another; of an override it is a mistake.
+printf '[cpu]\nepochs = 4\n' >>own/recipe.ini
+tutti run mixed.ini --quiet --out own --set backend.learner=trees --set run.budget=5 --resume
+expect_code 0
+expect_out "5 of 5 done, 0 failed"
+tutti status own
+expect_code 0
+tutti select own --set slector.plugin=top-m
+expect_code 2
+expect_err "slector"
 tutti ablate mixed.ini --quiet --swap hyperparameters.learner=trees --set run.budget=3 --seeds 1 --out swapped
 expect_code 0
 tutti ablate mixed.ini --quiet --swap hyperparameters.learner=trees --set run.budget=3 --seeds 2 --out swapped --resume
