@@ -109,6 +109,7 @@ static void measure(size_t count, double *numbers, struct tutti_profile_column *
     if (!last)
       continue;
     profile->rarest = profile->levels == 0 || same < profile->rarest ? same : profile->rarest;
+    profile->alike += (double)same * (double)same;
     profile->levels++;
     same = 0;
   }
@@ -149,6 +150,7 @@ static enum tutti_status count_texts(tutti_context *context, const struct tutti_
   profile->kept = tutti_levels_kept(config, profile->levels, levels);
   for (size_t l = 0; l < profile->levels; l++) {
     profile->kept_rows += l < profile->kept ? levels[l].rows : 0;
+    profile->alike += (double)levels[l].rows * (double)levels[l].rows;
     if (l < TUTTI_PROFILE_SHOWN)
       profile->most[l] = levels[l];
   }
@@ -212,6 +214,10 @@ enum tutti_status tutti_profile_column(tutti_context *context, const struct tutt
     measure(profile->numbers, content.numbers, profile);
   else if (profile->texts > 0)
     TUTTI_TRY_OUT(context, count_texts(context, config, profile->texts, content.texts, profile));
+  profile->alike +=
+      (double)profile->missing * (double)profile->missing; /* of pairs in either order, a row with itself */
+  profile->alike =
+      rows > 0 && profile->content != TUTTI_CONTENT_MIXED ? profile->alike / ((double)rows * (double)rows) : 1;
 out:
   release(&content);
   return status;

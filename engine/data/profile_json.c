@@ -339,12 +339,49 @@ static void warn_of_filled(const struct tutti_data_config *config, size_t column
   json_array_append_new(warnings, json_pack("{s:n, s:s}", "column", "text", text));
 }
 
+/* What says whether a table has more copies of rows than its columns make by chance. */
+struct chance {
+  double alike;    /* the share of pairs of rows whose inputs would be the same, were columns independent */
+  bool continuous; /* a column has many numbers or dates: rows of few categories are copies by nature */
+};
+
+/* A target is a function of the inputs, so that it makes no rows differ whose inputs are the same. */
+static void add_chance(const struct tutti_profile_column *column, struct chance *chance) {
+  enum { MANY = 20 };
+  if (column->role == ROLE_IGNORED || column->role == ROLE_GROUPS)
+    return;
+  bool numbers = column->content == TUTTI_CONTENT_NUMBERS || column->content == TUTTI_CONTENT_DATES;
+  chance->alike *= column->role == ROLE_TARGET ? 1 : column->alike;
+  chance->continuous = chance->continuous || (numbers && column->levels > MANY);
+}
+
+static enum tutti_status warn_of_copies(tutti_context *context, const struct tutti_data_config *config,
+                                        const tutti_rows *table, const uint8_t *roles, const struct chance *chance,
+                                        json_t *warnings) {
+  static const double share = 0.01, times = 10;
+  const double rows = (double)tutti_rows_count(table);
+  size_t copies;
+  char text[384];
+  if (!chance->continuous || config->groups[0])
+    return TUTTI_OK;
+  TUTTI_TRY(context, tutti_profile_copies(context, table, roles, &copies));
+  if (copies < 2 || (double)copies <= share * rows || (double)copies <= times * chance->alike * rows * rows / 2)
+    return TUTTI_OK;
+  (void)snprintf(text, sizeof text,
+                 "%zu of %zu rows are exact copies of earlier ones, targets included; copies in training and test rows "
+                 "make the test look better than it is: remove them, or give copies one group (data.groups)",
+                 copies, tutti_rows_count(table));
+  json_array_append_new(warnings, json_pack("{s:n, s:s}", "column", "text", text));
+  return TUTTI_OK;
+}
+
 static enum tutti_status describe_table(tutti_context *context, const struct tutti_data_config *config,
                                         const tutti_rows *table, json_t *root) {
   enum tutti_status status = TUTTI_OK;
   json_t *columns = json_array(), *warnings = json_array();
   uint8_t *roles = NULL, *kept = NULL;
   size_t lacking = 0; /* inputs that lack values */
+  struct chance chance = {.alike = 1};
   TUTTI_TRY_OUT(context, tutti_alloc(context, tutti_rows_columns(table), sizeof *roles, &roles));
   TUTTI_TRY_OUT(context, tutti_alloc(context, tutti_rows_columns(table), sizeof *kept, &kept));
   TUTTI_TRY_OUT(context, tutti_roles_find(context, config, table, roles));
@@ -362,10 +399,12 @@ static enum tutti_status describe_table(tutti_context *context, const struct tut
     }
     json_array_append_new(columns, describe(&column));
     warn_of(config, table, c, &column, warnings);
+    add_chance(&column, &chance);
     tutti_free(column.printed);
   }
   if (lacking > 0 && (config->missing == TUTTI_MISSING_MEAN || config->missing == TUTTI_MISSING_INDICATOR))
     warn_of_filled(config, lacking, warnings);
+  TUTTI_TRY_OUT(context, warn_of_copies(context, config, table, kept, &chance, warnings));
   if (config->date_format[0] && !has_dates(columns))
     json_array_append_new(warnings, json_pack("{s:n, s:s}", "column", "text",
                                               "no column holds dates as data.date_format has them (numbers are none)"));

@@ -351,6 +351,24 @@ tutti validate plain.ini --set data.path=mixture.csv --set data.target=y --set d
 expect_json categories profile columns 1 content
 expect_json null profile columns 0 min
 
+# Rows that are exact copies of others, and rows that are alike by nature: of few values, or of one column with digits
+# that are cut off. Groups keep copies together.
+awk 'BEGIN { srand(3); print "a,b,c,y"; for (i = 0; i < 80; i++) { row = sprintf("%.3f,%.3f,%s,%.3f", rand(), rand(), i % 3 ? "u" : "", rand()); for (k = 0; k < 1 + i % 2 * 2; k++) print row } }' >copies.csv
+tutti validate plain.ini --set data.path=copies.csv --set data.target=y --set data.missing=indicator
+expect_code 0
+expect_out "note: 80 of 160 rows are exact copies of earlier ones, targets included" "give copies one group (data.groups)"
+awk -F, -v OFS=, '{ print $0, NR == 1 ? "g" : $1 }' copies.csv >grouped.csv
+tutti validate plain.ini --set data.path=grouped.csv --set data.target=y --set data.missing=indicator --set data.groups=g
+expect_code 0
+expect_not_in out "copies"
+awk 'BEGIN { srand(4); print "a,b,y"; for (i = 0; i < 400; i++) print (rand() > 0.5) "," (rand() > 0.5 ? "u" : "v") "," int(3 * rand()) }' >few.csv
+awk 'BEGIN { srand(5); print "a,y"; for (i = 0; i < 400; i++) { a = int(100 * rand()); print a "," a / 50 } }' >one.csv
+for table in few one; do
+  tutti validate plain.ini --set data.path=$table.csv --set data.target=y
+  expect_code 0
+  expect_not_in out "copies"
+done
+
 # Dates in another order and decimal commas between commas are not guessed, but they are not passed over either.
 printf 'sold,built,when,area,y\n' >written.csv
 for i in $(seq 10 31); do printf '%s.03.2024,3/%s/24,0%s/04/2024,"%s,5",%s\n' "$i" "$i" $((i % 9 + 1)) "$i" "$i"; done >>written.csv
