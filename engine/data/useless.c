@@ -1,7 +1,9 @@
 /* useless.c - columns that say nothing about rows that have not been seen: constants, and names or numbers of rows. */
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cells_impl.h"
 #include "dates_impl.h"
@@ -12,12 +14,13 @@ enum { FEW_ROWS = 20 };
 /* What is in a column. */
 struct seen {
   size_t numbers, texts, dates, missing;
+  double first, last; /* of the numbers */
   bool one_number, one_text, count_up;
 };
 
 static struct seen look(const char *date_format, const tutti_rows *table, size_t column) {
   struct seen seen = {.one_number = true, .one_text = true, .count_up = true};
-  double first = NAN, last = NAN, days;
+  double days;
   const char *text = NULL;
   bool time;
   for (size_t r = 0; r < tutti_rows_count(table); r++) {
@@ -33,13 +36,34 @@ static struct seen look(const char *date_format, const tutti_rows *table, size_t
     if (cell != TUTTI_CELL_NUMBER)
       continue;
     double number = tutti_rows_number(table, r, column);
-    seen.count_up = seen.count_up && (seen.numbers == 0 ? number == floor(number) : number == last + 1);
-    first = seen.numbers == 0 ? number : first;
-    seen.one_number = seen.one_number && number == first;
-    last = number;
+    seen.count_up = seen.count_up && (seen.numbers == 0 ? number == floor(number) : number == seen.last + 1);
+    seen.first = seen.numbers == 0 ? number : seen.first;
+    seen.one_number = seen.one_number && number == seen.first;
+    seen.last = number;
     seen.numbers++;
   }
   return seen;
+}
+
+/* Is one of the words of this name, between other signs than letters, one of time? */
+static bool is_called_time(const char *name) {
+  static const char *const words[] = {"year", "quarter", "month", "week", "day", "date", "hour", "time"};
+  for (const char *c = name; *c; c++) {
+    size_t length = 0;
+    while (isalpha((unsigned char)c[length]))
+      length++;
+    for (size_t w = 0; w < sizeof words / sizeof *words; w++)
+      if (length == strlen(words[w]) && strncasecmp(c, words[w], length) == 0)
+        return true;
+    c += length > 0 ? length - 1 : 0;
+  }
+  return false;
+}
+
+/* Whole numbers that go up by one may be years, or another count of time, with which targets may rise or fall. */
+static bool is_time(const char *name, const struct seen *seen) {
+  enum { FIRST_YEAR = 1500, LAST_YEAR = 2200 };
+  return (seen->first >= FIRST_YEAR && seen->last <= LAST_YEAR) || is_called_time(name);
 }
 
 static enum tutti_status all_differ(tutti_context *context, const tutti_rows *table, size_t column, size_t texts,
@@ -72,7 +96,7 @@ enum tutti_status tutti_useless_find(tutti_context *context, const struct tutti_
   else if (!there && (seen.numbers == 0 ? seen.one_text : seen.texts == 0 && seen.one_number))
     *useless = seen.missing > 0 ? TUTTI_CONSTANT_OR_NONE : TUTTI_CONSTANT;
   else if (!named && seen.texts == 0 && seen.count_up && seen.numbers == tutti_rows_count(table) &&
-           seen.numbers >= FEW_ROWS)
+           seen.numbers >= FEW_ROWS && !is_time(tutti_rows_names(table)[column], &seen))
     *useless = TUTTI_ROW_NUMBERS;
   /* A column of dates with a mistake in it is none of names: the mistake will be told of. */
   bool dates = named || seen.dates > seen.texts - seen.dates;
@@ -106,6 +130,8 @@ const char *tutti_useless_text(enum tutti_useless useless) {
 
 const char *tutti_useless_advice(const struct tutti_data_config *config, enum tutti_useless useless) {
   bool indicator = config->missing == TUTTI_MISSING_INDICATOR;
+  if (useless == TUTTI_ROW_NUMBERS)
+    return "; data.useless = keep keeps such columns, if the order of the rows is that of time";
   if (useless != TUTTI_CONSTANT_OR_NONE && useless != TUTTI_DIFFERENT_OR_NONE)
     return "";
   if (useless == TUTTI_CONSTANT_OR_NONE)

@@ -53,7 +53,7 @@ expect_err "120 rows, 6 columns" "2024-01-01 to 2024-12-28" "Bern (" \
 expect_err "the value is missing; data.missing = mean"
 tutti validate flats.ini
 expect_code 0
-expect_out "The recipe is valid" "'id': it numbers the rows; it is left out"
+expect_out "The recipe is valid" "'id': it numbers the rows; it is left out; data.useless = keep keeps such columns"
 expect_not_in out "which is an error"
 # What some rows lack says whether it is there: it stays where missing cells are an input of their own.
 awk 'BEGIN { print "flag,note,a,y"; for (i = 0; i < 60; i++) print (i % 3 ? ",," : "X,note " i ",") i * i % 17 "," i % 3 + i / 90 }' >there.csv
@@ -69,10 +69,10 @@ tutti validate plain.ini "${there[@]}" --set data.missing=mean
 expect_out "'flag': it has one value, or none; it is left out; data.missing = indicator makes an input of whether there is one" \
   "'note': it has another text in every row that has one; it is left out; data.missing = indicator and data.rare = 2 make an input of"
 # Numbers of rows are an input where there is no other.
-awk 'BEGIN { print "year,price"; for (i = 0; i < 40; i++) print 1980 + i "," i * i }' >years.csv
+awk 'BEGIN { print "lot,price"; for (i = 0; i < 40; i++) print 980 + i "," i * i }' >years.csv
 tutti validate flats.ini --set data.path=years.csv
 expect_code 0
-expect_out "The recipe is valid" "'year': it numbers the rows; it is kept, since no other column is left as an input"
+expect_out "The recipe is valid" "'lot': it numbers the rows; it is kept, since no other column is left as an input"
 expect_not_in out "left out"
 tutti validate flats.ini --json
 expect_code 0

@@ -312,6 +312,20 @@ static void time_is_no_number_of_rows(void **state) {
   put("a.csv", text);
   loads(PLAIN "useless=ignore");
   assert_int_equal(tutti_split_input(split_of("train")).channels, 2);
+  static const struct {
+    const char *name;
+    int first;
+    size_t inputs;
+  } counts[] = {{"n", 1900, 2}, {"n", 2176, 2},    {"n", 2177, 1},      {"n", 1500, 2},  {"n", 1499, 1}, {"n", 1, 1},
+                {"Year", 1, 2}, {"t (day)", 0, 2}, {"unit_time", 7, 2}, {"today", 0, 1}, {"days", 0, 1}};
+  for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) { /* years, and what is called time */
+    (void)snprintf(text, sizeof text, "%s,other,y\n", counts[c].name);
+    for (int i = 0; i < 25; i++)
+      (void)snprintf(text + strlen(text), 64, "%d,%d,%d\n", counts[c].first + i, i % 5, i * i);
+    put("a.csv", text);
+    loads(PLAIN "useless=ignore");
+    assert_int_equal(tutti_split_input(split_of("train")).channels, counts[c].inputs);
+  }
   put("a.csv", "unit,y\nm,1\nm,2\nm,3\nm,4\nm,5\n");
   refuses("no column is left as an input: of 2, 1 is the target, and the others were left out", PLAIN "useless=ignore");
 }
