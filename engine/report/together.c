@@ -77,15 +77,93 @@ static bool is_of(const struct report_facts *facts, enum tutti_loss loss, bool c
   return facts->experiment->loss == loss && facts->classes == classes && !tutti_experiment_is_fit(facts->experiment);
 }
 
-/* Lines of the best loss so far, of those runs that minimise this one. Returns whether a part of a search is above the
-   frame, which is that of the run that needs the highest. */
-static bool draw_searches_of(const struct report_page *page, struct report_figure *figure, enum tutti_loss loss,
-                             bool classes) {
+/* Have two runs the same search? Cells of an ablation that differ in what is chosen from a search share one. */
+static bool same_search(const struct report_facts *one, const struct report_facts *other) {
+  if (one->history->asked != other->history->asked || !is_of(one, other->experiment->loss, other->classes) ||
+      tutti_experiment_is_fit(other->experiment))
+    return false;
+  for (uint64_t i = 0; i < one->history->asked; i++)
+    if (isnan(one->losses[i]) != isnan(other->losses[i]) || fabs(one->losses[i] - other->losses[i]) > 0)
+      return false;
+  return true;
+}
+
+/* The first run on the page that has the search of this one. */
+static size_t searcher_of(const struct report_page *page, size_t run) {
+  size_t first = 0;
+  while (first < run && !same_search(&page->facts[first], &page->facts[run]))
+    first++;
+  return first;
+}
+
+/* The names of the runs that have a search, after the first one, and how many they are. */
+static size_t add_sharers(const struct report_page *page, size_t searcher, struct tutti_text *out) {
+  size_t sharers = 0;
+  for (size_t run = searcher + 1; run < page->runs; run++)
+    if (searcher_of(page, run) == searcher) {
+      tutti_text_add(out, ", %s", page->facts[run].name);
+      sharers++;
+    }
+  return sharers;
+}
+
+/* How the line of a search is called: by all runs that have it, where there is room. */
+static enum tutti_status name_search(const struct report_page *page, size_t searcher, char **key) {
+  enum { ROOM = 60 };
+  tutti_context *context = page->facts[searcher].context;
+  struct tutti_text names = tutti_text_begin(context);
+  tutti_text_add(&names, "%s", page->facts[searcher].name);
+  const size_t sharers = add_sharers(page, searcher, &names);
+  TUTTI_TRY(context, tutti_text_take(&names, key));
+  if (sharers == 0 || strlen(*key) <= ROOM)
+    return TUTTI_OK;
+  tutti_free(*key);
+  return tutti_format(context, key, "%s and %zu more", page->facts[searcher].name, sharers);
+}
+
+static enum tutti_status plot_search(const struct report_page *page, size_t searcher, size_t line, size_t table,
+                                     struct tutti_plot *plot) {
+  char columns[64], with[64], *key;
+  TUTTI_TRY(page->facts[searcher].context, name_search(page, searcher, &key));
+  (void)snprintf(columns, sizeof columns, "($1==%zu?$2:NaN):3", searcher);
+  (void)snprintf(with, sizeof with, "steps lw 1.8 dt %zu", line / 8 % 4 + 1);
+  tutti_plot_series(plot, table, columns, with, (enum tutti_ink)(line % 8), key);
+  tutti_free(key);
+  return TUTTI_OK;
+}
+
+/* The numbers of a run; returns its best loss, NaN without one. */
+static double put_search(const struct report_facts *facts, size_t run, struct tutti_table *table) {
+  double best = NAN;
+  for (uint64_t i = 0; i < facts->history->asked; i++) {
+    const struct tutti_record *record = &facts->history->records[i];
+    if (record->done && record->state == TUTTI_STATE_FINISHED && !(best <= record->loss))
+      best = record->loss;
+    const double numbers[] = {(double)run, (double)i, best};
+    tutti_table_put_all(table, 3, numbers);
+    tutti_table_put_text(table, facts->name);
+  }
+  return best;
+}
+
+/* Does a part of a search lie above the frame? Its first best loss is its worst. */
+static bool is_above(const struct report_facts *facts, double frame) {
+  for (uint64_t i = 0; i < facts->history->asked; i++)
+    if (isfinite(facts->losses[i]))
+      return facts->losses[i] > frame;
+  return false;
+}
+
+/* Lines of the best loss so far, of those runs that minimise this one. *above: a part of a search is above the frame,
+   which is that of the run that needs the highest. */
+static enum tutti_status draw_searches_of(const struct report_page *page, struct report_figure *figure,
+                                          enum tutti_loss loss, bool classes, bool *above) {
   const size_t number = figure->table_count;
   struct tutti_table *table = tutti_figure_table(figure, "run", "trial", "best so far", "name", NULL);
   struct tutti_plot *plot = tutti_figure_plot(figure, 900, 360 + 16 * (int)(page->runs / 3));
   double frame = -INFINITY;
-  bool above = false;
+  bool beyond = false;
+  size_t lines = 0;
   table->parted = true;
   plot->ticks = TUTTI_TICKS_WHOLE;
   tutti_plot_text(plot, "xlabel", "trial");
@@ -94,27 +172,39 @@ static bool draw_searches_of(const struct report_page *page, struct report_figur
     if (is_of(&page->facts[run], loss, classes))
       frame = fmax(frame, highest_best(&page->facts[run]));
   for (size_t run = 0; run < page->runs; run++) {
-    const struct report_facts *facts = &page->facts[run];
-    double best = NAN;
-    char columns[64];
-    for (uint64_t i = 0; i < facts->history->asked && is_of(facts, loss, classes); i++) {
-      const struct tutti_record *record = &facts->history->records[i];
-      if (record->done && record->state == TUTTI_STATE_FINISHED && !(best <= record->loss))
-        best = record->loss;
-      above = above || best > frame;
-      const double numbers[] = {(double)run, (double)i, best};
-      tutti_table_put_all(table, 3, numbers);
-      tutti_table_put_text(table, facts->name);
-    }
-    (void)snprintf(columns, sizeof columns, "($1==%zu?$2:NaN):3", run);
-    char with[64];
-    (void)snprintf(with, sizeof with, "steps lw 1.8 dt %zu", run / 8 % 4 + 1);
-    if (isfinite(best))
-      tutti_plot_series(plot, number, columns, with, (enum tutti_ink)(run % 8), facts->name);
+    if (!is_of(&page->facts[run], loss, classes))
+      continue;
+    const double best = put_search(&page->facts[run], run, table);
+    beyond = beyond || is_above(&page->facts[run], frame);
+    if (isfinite(best) && searcher_of(page, run) == run)
+      TUTTI_TRY(figure->context, plot_search(page, run, lines++, number, plot));
   }
-  if (above)
+  plot->height = 360 + 16 * (int)(lines / 3);
+  if (beyond)
     tutti_plot_set(plot, "set yrange [*:%.9g]", frame);
-  return above;
+  *above = *above || beyond;
+  return TUTTI_OK;
+}
+
+/* Which runs share a search: said, and below the charts a table with all names. */
+static enum tutti_status put_shared(const struct report_page *page, struct report_figure *figure) {
+  struct tutti_table *table = NULL;
+  for (size_t run = 0; run < page->runs; run++) {
+    struct tutti_text names = tutti_text_begin(figure->context);
+    char *text;
+    tutti_text_add(&names, "%s", page->facts[run].name);
+    const bool shared = searcher_of(page, run) == run && add_sharers(page, run, &names) > 0;
+    TUTTI_TRY(figure->context, tutti_text_take(&names, &text));
+    if (shared && !table && figure->table_count < REPORT_MOST_TABLES)
+      table = tutti_figure_table(figure, "search of", "runs that share it", NULL);
+    if (shared && table) {
+      tutti_table_put_text(table, page->facts[run].name);
+      tutti_table_put_text(table, text);
+    }
+    tutti_free(text);
+  }
+  return table ? tutti_figure_note(figure, "Runs that share a search have one line; the last table has their names.")
+               : TUTTI_OK;
 }
 
 /* Has the run minimised this loss, and has a trial of it finished? */
@@ -143,11 +233,12 @@ static enum tutti_status draw_searches(const struct report_page *page, struct re
     bool classes = kind % 2, any = false;
     for (size_t run = 0; run < page->runs; run++)
       any = any || has_searched(&page->facts[run], loss, classes);
-    if (any && figure->plot_count < REPORT_MOST_PLOTS && draw_searches_of(page, figure, loss, classes))
-      above = true;
+    if (any && figure->plot_count < REPORT_MOST_PLOTS)
+      TUTTI_TRY(figure->context, draw_searches_of(page, figure, loss, classes, &above));
   }
   if (figure->plot_count == 0)
     return tutti_figure_missing(figure, "No trial has finished yet.");
+  TUTTI_TRY(figure->context, put_shared(page, figure));
   if (above)
     TUTTI_TRY(figure->context,
               tutti_figure_note(figure,

@@ -179,6 +179,29 @@ expect_equal "means of the variants" \
   "$(of_json comparison.json '[p["mean"] for m in j["metrics"] if m["name"] == "nll" for p in m["placings"]]')" \
   "$(column ablation.html.csv/runs-standings.csv nll)"
 
+# Runs that share a search have one line, which names them; the numbers have all runs.
+what="lines of shared searches"
+checks=$((checks + 1))
+python3 - ablation.html ablation.html.csv/runs- ablation/runs <<'PY' >out 2>err || complain "expected a line for each of two searches"
+import csv, os, re, sys
+page = open(sys.argv[1]).read()
+rows = lambda name: list(csv.DictReader(open(sys.argv[2] + name + ".csv", newline="")))
+names = sorted(os.listdir(sys.argv[3]))
+assert len(names) == 4
+pairs = [[name for name in names if name.endswith(seed)] for seed in sorted({name[-1] for name in names})]
+figure = re.search('<figure id="searches".*?</figure>', page, re.S).group()
+keys = re.findall(r"<text>([^<]*seed-[^<]*)</text>", figure)
+assert sorted(keys) == [", ".join(pair) for pair in pairs], keys
+assert len(re.findall("<path stroke='var\(--ink[0-7]\)'", figure)) == 2
+assert "Runs that share a search have one line; " in figure
+assert [row["runs that share it"] for row in rows("searches-2")] == [", ".join(pair) for pair in pairs]
+shown = rows("searches")
+assert sorted({row["name"] for row in shown}) == names
+of = lambda name: [row["best so far"] for row in shown if row["name"] == name]
+assert all(of(a) == of(b) for a, b in pairs) and of(pairs[0][0]) != of(pairs[1][0])
+PY
+expect_not_in both.html "Runs that share a search"
+
 # Backends that look values up, without data, train no networks, and architectures are all that matters there.
 python3 - >cells.csv <<'PY'
 import itertools
