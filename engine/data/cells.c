@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "cells_impl.h"
-#include "core/base/utf8_impl.h"
 
 /* The line of a row, as it follows the file's name in messages. */
 static void print_line(const tutti_rows *table, size_t row, size_t size, char *line) {
@@ -47,8 +46,6 @@ bool tutti_is_utf8(const char *text) {
   json_decref(string);
   return string != NULL;
 }
-
-void tutti_make_utf8(char *text) { tutti_text_mend(text); }
 
 /* Bytes of another encoding look like nothing on a terminal: the first that is not ASCII is named by its number. */
 #define NOT_UTF8                                                                                                       \

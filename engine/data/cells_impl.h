@@ -11,8 +11,6 @@ enum tutti_status tutti_cell_fail(tutti_context *context, const tutti_rows *tabl
 enum tutti_status tutti_row_fail(tutti_context *context, const tutti_rows *table, size_t row, const char *what);
 /* Is this text UTF-8? Names and categories must be, since they are stored as JSON. */
 bool tutti_is_utf8(const char *text);
-/* Make it so, if it is not: other bytes become "?". A text that was cut off may end within a character. */
-void tutti_make_utf8(char *text);
 /* Fail unless a cell, or the name of a column, is UTF-8, with the first byte that is not ASCII and what converts a
    file. */
 TUTTI_NODISCARD enum tutti_status tutti_cell_check_utf8(tutti_context *context, const tutti_rows *table, size_t row,

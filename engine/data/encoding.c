@@ -6,6 +6,7 @@
 #include "cells_impl.h"
 #include "encoding_impl.h"
 #include "scaling_impl.h"
+#include "core/base/utf8_impl.h"
 #include "core/plugin/split_impl.h"
 
 static void destroy_columns(size_t count, struct tutti_data_column *columns) {
@@ -430,7 +431,7 @@ static enum tutti_status encode_readable(tutti_context *context, const struct tu
     if (!split->unread)
       TUTTI_TRY(context, tutti_alloc(context, split->rows, sizeof *split->unread, &split->unread));
     TUTTI_TRY(context, tutti_strdup(context, tutti_error_message(context), &split->unread[r]));
-    tutti_make_utf8(split->unread[r]); /* it may quote the cell */
+    tutti_text_mend(split->unread[r]); /* it may quote the cell */
     if (++*unread == split->rows)      /* none is left to be predicted */
       return tutti_error_prefix(context, status, "none of %zu %s can be read; the last: ", split->rows,
                                 tutti_plural(split->rows, "row", "rows"));

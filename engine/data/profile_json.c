@@ -12,6 +12,7 @@
 #include "loading_impl.h"
 #include "profile_impl.h"
 #include "core/base/json_impl.h"
+#include "core/base/utf8_impl.h"
 
 /* --- a column --- */
 
@@ -53,7 +54,7 @@ static void warn(json_t *warnings, const struct tutti_profile_column *column, co
   va_start(arguments, format);
   (void)vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
-  tutti_make_utf8(text);
+  tutti_text_mend(text);
   json_t *name = json_string(column->name);
   json_array_append_new(warnings,
                         json_pack("{s:o, s:s}", "column", name ? name : json_string("(not UTF-8)"), "text", text));

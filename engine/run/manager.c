@@ -3,7 +3,7 @@
 
 #include "catalogue_write.h"
 #include "core/base/json_impl.h"
-#include "engine/data/cells_impl.h"
+#include "core/base/utf8_impl.h"
 #include "run_inputs.h"
 #include "run_rule.h"
 #include "run_times.h"
@@ -312,7 +312,7 @@ static enum tutti_status facts_of(tutti_context *context, const struct tutti_rep
     return tutti_reply_parse(context, reply->text, facts);
   *facts = (struct tutti_reply_facts){.state = TUTTI_STATE_FAILED, .loss = NAN, .seconds = reply->seconds};
   (void)snprintf(facts->failure, sizeof facts->failure, "%s", reply->text);
-  tutti_make_utf8(facts->failure);
+  tutti_text_mend(facts->failure);
   return tutti_strdup(context, "{}", &facts->report);
 }
 

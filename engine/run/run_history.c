@@ -1,6 +1,6 @@
 /* run_history.c - the trials of a run as the manager remembers them. */
 #include "core/base/json_impl.h"
-#include "engine/data/cells_impl.h"
+#include "core/base/utf8_impl.h"
 #include "engine/data/split_names.h"
 #include "record_impl.h"
 #include "run_impl.h"
@@ -42,7 +42,7 @@ enum tutti_status tutti_history_add(tutti_context *context, struct tutti_history
                                   .at = NAN};
   memcpy(record->origin, proposal->origin, sizeof record->origin);
   record->origin[sizeof record->origin - 1] = '\0';
-  tutti_make_utf8(record->origin);
+  tutti_text_mend(record->origin);
   return TUTTI_OK;
 }
 

@@ -4,7 +4,7 @@
 #include "core/base/file_impl.h"
 #include "core/base/json_impl.h"
 #include "core/base/text_impl.h"
-#include "engine/data/cells_impl.h"
+#include "core/base/utf8_impl.h"
 #include "record_impl.h"
 #include "run_plugins.h"
 #include "run_rule.h"
@@ -206,7 +206,7 @@ enum tutti_status tutti_training_reply_begin(tutti_context *context, const struc
     outcome->state = TUTTI_STATE_FAILED;
     (void)snprintf(outcome->failure, sizeof outcome->failure, "%s", tutti_error_message(context));
   }
-  tutti_make_utf8(outcome->failure);
+  tutti_text_mend(outcome->failure);
   bool finished = outcome->state == TUTTI_STATE_FINISHED, failed = outcome->state == TUTTI_STATE_FAILED;
   json_t *root =
       json_pack("{s:s, s:s, s:s, s:f, s:o, s:{s:i, s:i, s:I, s:I, s:f, s:o, s:o}}", "status",
@@ -249,7 +249,7 @@ static enum tutti_status print_lost_files(tutti_context *context, const struct t
                                           enum tutti_status status, char **reply) {
   char why[512];
   (void)snprintf(why, sizeof why, "%s", tutti_error_message(context));
-  tutti_make_utf8(why);
+  tutti_text_mend(why);
   return tutti_json_line(context,
                          json_pack("{s:s, s:s, s:s, s:f, s:n, s:{}}", "status", tutti_status_name(status), "state",
                                    tutti_state_name(TUTTI_STATE_FAILED), "failure", why, "seconds", unsent->seconds,
@@ -308,7 +308,7 @@ enum tutti_status tutti_reply_parse(tutti_context *context, const char *reply, s
   if (json_is_number(loss))
     facts->loss = json_number_value(loss);
   (void)snprintf(facts->failure, sizeof facts->failure, "%s", failure);
-  tutti_make_utf8(facts->failure); /* it may have been cut in a letter */
+  tutti_text_mend(facts->failure); /* it may have been cut in a letter */
   const char *wrong = wrong_in(facts, known, report);
   if (wrong) {
     status = TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "a worker's reply is not what was expected: %s", wrong);
