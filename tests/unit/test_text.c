@@ -1,5 +1,6 @@
 /* test_text.c - texts under construction, and numbers that read back to the same bits. */
 #include "core/base/text.c"
+#include "core/base/utf8_impl.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
