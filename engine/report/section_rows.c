@@ -155,6 +155,16 @@ static void put_doubts(const struct report_facts *facts, size_t output, struct t
   }
 }
 
+/* Is any epistemic part more than rounding beside the aleatoric one? */
+static bool has_epistemic(const struct report_rows *rows) {
+  for (size_t i = 0; i < rows->rows * rows->outputs; i++) {
+    const struct tutti_uncertainty *one = &said_of(rows)->predicted[i];
+    if (one->epistemic > 1e-7 * one->aleatoric)
+      return true;
+  }
+  return false;
+}
+
 /* Of a row of classes, the doubts are of the row. */
 static enum tutti_status draw_doubts(const struct report_facts *facts, struct report_figure *figure) {
   const struct report_rows *rows = &facts->rows;
@@ -164,6 +174,10 @@ static enum tutti_status draw_doubts(const struct report_facts *facts, struct re
     return tutti_figure_missing(figure, no_rows);
   if (isnan(said_of(rows)->predicted[0].aleatoric))
     return tutti_figure_missing(figure, "The members give no variance, so that only their spread is known.");
+  if (!has_epistemic(rows))
+    return tutti_figure_missing(figure, "The epistemic part is 0 in every row, since %s.",
+                                facts->members == 1 ? "a single member has none to disagree with"
+                                                    : "the members predict alike");
   for (size_t o = 0; o < outputs && o < MOST_OUTPUTS; o++) {
     char label[64];
     put_doubts(

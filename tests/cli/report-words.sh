@@ -18,6 +18,22 @@ checks=$((checks + 1))
 expect_in one.html "/table.csv; target kind. Recipe classes, seed 3; $program.</p>"
 expect_in one.html "There are only $(of_json one/summary.json '[j["data"]["rows"]["test"]]') test rows" "by up to <b>20 percentage points</b>"
 
+# A single member disagrees with none: there is no picture of a doubt that is 0 in every row, but a sentence.
+for kind in classification regression; do
+  ${kind}_recipe | sed 's/^size = .*/size = 1/' >alone.ini
+  tutti run alone.ini --out alone --quiet
+  expect_code 0
+  tutti report alone --to alone.html
+  expect_code 0
+  expect_page alone.html
+  expect_in alone.html "The epistemic part is 0 in every row, since a single member has none to disagree with."
+  what="doubts of one member"
+  checks=$((checks + 1))
+  [ ! -e alone.html.csv/alone-doubts.csv ] || complain "expected no figure"
+  rm -r alone
+done
+expect_not_in one.html "The epistemic part is 0 in every row"
+
 # One row says nothing of others, and its errors are counted.
 tutti run classes.ini --out single --quiet --set "data.split=60 59 1"
 expect_code 0
