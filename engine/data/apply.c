@@ -57,7 +57,7 @@ static enum tutti_status match_names(tutti_context *context, struct tutti_encodi
     if (has_number_names(table) && tutti_cell_read(name, &number) != TUTTI_CELL_NUMBER)
       return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                         "%s: expected a header with the %zu input %s of the training data, as '%s'; found numbers "
-                        "in the first line: put the header above it",
+                        "in place of names: put the header above the first line, or name the columns",
                         tutti_rows_origin(table), encoding->inputs, tutti_plural(encoding->inputs, "column", "columns"),
                         name);
     TUTTI_TRY(context, check_names(context, table));

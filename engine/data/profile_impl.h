@@ -95,7 +95,7 @@ TUTTI_NODISCARD enum tutti_status tutti_profile_copies(tutti_context *context, c
                                                        const uint8_t *roles, size_t *copies);
 /* Look at a column of a table. */
 TUTTI_NODISCARD enum tutti_status tutti_profile_column(tutti_context *context, const struct tutti_data_config *config,
-                                                       const tutti_rows *table, size_t column,
+                                                       const tutti_rows *table, const uint8_t *roles, size_t column,
                                                        struct tutti_profile_column *profile);
 /* Read the data of a recipe, and describe its columns and what is worth knowing of them as JSON: rows, columns, and
    warnings, each of which says what to do; of images, their number and shape. Free *json with tutti_free

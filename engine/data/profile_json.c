@@ -238,8 +238,8 @@ static bool is_called_id(const char *name) {
 static bool warn_of_there(const struct tutti_data_config *config, const struct tutti_profile_column *column,
                           json_t *warnings) {
   bool differ = has_no_mean(column) && column->kept == 0 && column->levels == column->texts && column->levels > 1;
-  if (column->missing == 0 || config->missing != TUTTI_MISSING_INDICATOR || (!differ && column->levels != 1) ||
-      column->content == TUTTI_CONTENT_MIXED)
+  if (column->missing == 0 || column->useless != TUTTI_USEFUL || config->missing != TUTTI_MISSING_INDICATOR ||
+      (!differ && column->levels != 1) || column->content == TUTTI_CONTENT_MIXED)
     return false;
   warn(warnings, column, "it has %s, or none: what it tells models is whether there is one, as in %zu of %zu rows",
        differ ? "another text in every row" : "one value", column->numbers + column->texts + column->infinite,
@@ -391,7 +391,7 @@ static enum tutti_status describe_table(tutti_context *context, const struct tut
     TUTTI_TRY_OUT(context, tutti_useless_ignore(context, config, table, kept));
   for (size_t c = 0; c < tutti_rows_columns(table); c++) {
     struct tutti_profile_column column = {.role = (enum tutti_role)kept[c]};
-    TUTTI_TRY_OUT(context, tutti_profile_column(context, config, table, c, &column));
+    TUTTI_TRY_OUT(context, tutti_profile_column(context, config, table, roles, c, &column));
     lacking += column.missing > 0 && column.role < ROLE_IGNORED && column.role != ROLE_TARGET;
     if (kept[c] != roles[c]) {
       bool hidden = warn_of_hidden(table, c, &column, warnings); /* then it might say something */

@@ -18,14 +18,22 @@ struct seen {
   bool one_number, one_text, count_up;
 };
 
-static struct seen look(const char *date_format, const tutti_rows *table, size_t column) {
+/* Without a target, nothing is learnt from a row: it is left out, or an error. */
+static bool has_targets(const tutti_rows *table, const uint8_t *roles, size_t row) {
+  for (size_t c = 0; c < tutti_rows_columns(table); c++)
+    if (roles[c] == ROLE_TARGET && tutti_rows_cell(table, row, c) == TUTTI_CELL_MISSING)
+      return false;
+  return true;
+}
+
+static struct seen look(const char *date_format, const tutti_rows *table, const uint8_t *roles, size_t column) {
   struct seen seen = {.one_number = true, .one_text = true, .count_up = true};
   double days;
   const char *text = NULL;
   bool time;
   for (size_t r = 0; r < tutti_rows_count(table); r++) {
     enum tutti_cell cell = tutti_rows_cell(table, r, column);
-    seen.missing += cell == TUTTI_CELL_MISSING;
+    seen.missing += cell == TUTTI_CELL_MISSING && has_targets(table, roles, r);
     if (cell == TUTTI_CELL_TEXT) {
       const char *here = tutti_rows_text(table, r, column);
       text = text ? text : here;
@@ -83,11 +91,12 @@ static enum tutti_status all_differ(tutti_context *context, const tutti_rows *ta
 }
 
 enum tutti_status tutti_useless_find(tutti_context *context, const struct tutti_data_config *config,
-                                     const tutti_rows *table, size_t column, enum tutti_useless *useless) {
+                                     const tutti_rows *table, const uint8_t *roles, size_t column,
+                                     enum tutti_useless *useless) {
   char room[TUTTI_DATE_FORMAT_ROOM];
   bool differ = false, named;
   const char *format = tutti_date_format_of(config, tutti_rows_names(table)[column], room, &named);
-  struct seen seen = look(format, table, column);
+  struct seen seen = look(format, table, roles, column);
   /* Where missing cells are an input of their own, one value is a second: it is there, or it is not. */
   bool there = seen.missing > 0 && config->missing == TUTTI_MISSING_INDICATOR;
   *useless = TUTTI_USEFUL;
@@ -150,7 +159,7 @@ enum tutti_status tutti_useless_ignore(tutti_context *context, const struct tutt
   TUTTI_TRY(context, tutti_alloc(context, columns, sizeof *useless, &useless));
   for (size_t c = 0; c < columns; c++)
     if (is_input(roles[c])) {
-      TUTTI_TRY_OUT(context, tutti_useless_find(context, config, table, c, &useless[c]));
+      TUTTI_TRY_OUT(context, tutti_useless_find(context, config, table, roles, c, &useless[c]));
       useful += useless[c] == TUTTI_USEFUL;
     }
   for (size_t c = 0; c < columns; c++) {

@@ -4,7 +4,7 @@
    too. Other differences make variants, but only if they occur within a data set (for keys of [data]: within a block).
    A batch size that every run on one data set has, or a file of test rows that goes with a seed, says nothing about
    variants. Some keys go together, such as a builder and the parameters that only it has. The first of them is enough
-   to tell variants apart; names of plugins come first. */
+   to tell variants apart; names of plugins come first, and keys that some runs lack last. */
 #include "compare_impl.h"
 #include "path_labels.h"
 
@@ -238,19 +238,25 @@ static bool tells_apart(const struct compare *compare, const struct key_table *t
   return false;
 }
 
-/* The ablation's recipe, then plugins, then the rest. */
-static int precedence(const char *key) {
-  size_t length = strlen(key);
-  if (strcmp(key, COMPARE_RECIPE_KEY) == 0)
+/* The ablation's recipe, then plugins, then what all runs have, then what comes with the choice of one. */
+static int precedence(const struct compare *compare, const struct key_table *table, size_t key) {
+  const char *name = table->keys[key];
+  size_t length = strlen(name);
+  if (strcmp(name, COMPARE_RECIPE_KEY) == 0)
     return 0;
-  return length > 7 && strcmp(key + length - 7, ".plugin") == 0 ? 1 : 2;
+  if (length > 7 && strcmp(name + length - 7, ".plugin") == 0)
+    return 1;
+  for (size_t i = 0; i < compare->compared; i++)
+    if (!table->values[i * table->count + key])
+      return 3;
+  return 2;
 }
 
 static enum tutti_status refine_by_differences(tutti_context *context, struct compare *compare,
                                                const struct key_table *table) {
-  for (int turn = 0; turn < 3; turn++)
+  for (int turn = 0; turn <= 3; turn++)
     for (size_t k = 0; k < table->count; k++)
-      if (precedence(table->keys[k]) == turn && tells_apart(compare, table, k))
+      if (precedence(compare, table, k) == turn && tells_apart(compare, table, k))
         TUTTI_TRY(context, refine(context, compare, table, k));
   return TUTTI_OK;
 }

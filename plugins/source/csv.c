@@ -8,14 +8,15 @@ static int header_of(const struct reading_csv_options *config, const struct tutt
   return !request->new_rows ? config->header : request->named ? READING_HEADER_YES : READING_HEADER_AUTO;
 }
 
-/* New rows have the decimal sign of the data set, which its file may have shown. */
+/* New rows are read by the decimal sign of the recipe, as the data set is; if it has none, by the one that the data set's
+   file has shown. */
 static int decimal_of(const struct reading_csv_options *config, const struct tutti_source_request *request) {
   int decimal = config->decimal;
   const char *const *settled = request->settled;
   for (size_t i = 0; settled && settled[i] && decimal == READING_DECIMAL_AUTO; i += 2)
     for (int d = READING_DECIMAL_POINT; strcmp(settled[i], "decimal") == 0 && reading_csv_decimals[d]; d++)
-      decimal = strcmp(settled[i + 1], reading_csv_decimals[d]) == 0 ? d : decimal;
-  return request->new_rows ? reading_csv_decimal_first(decimal) : decimal;
+      decimal = strcmp(settled[i + 1], reading_csv_decimals[d]) == 0 ? reading_csv_decimal_first(d) : decimal;
+  return decimal;
 }
 
 static enum tutti_status source_read_csv(void *self, tutti_context *context, const struct tutti_source_request *request,

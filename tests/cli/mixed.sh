@@ -101,6 +101,10 @@ tutti ablate mixed.ini --quiet --swap hyperparameters.learner=trees --set run.bu
 expect_code 0
 tutti ablate mixed.ini --quiet --swap hyperparameters.learner=trees --set run.budget=3 --seeds 2 --out swapped --resume
 expect_code 0
+tutti ablate mixed.ini --quiet --swap hyperparameters.learner=trees,svm --set run.budget=3 --seeds 1 --out learners
+expect_code 0
+expect_out "backend.learner" "trees" "svm"
+expect_not_in out "trees.method"
 
 # A condition that a higher layer has decided: the range counts always, never, or where a choice is left.
 sed 's/^trees.method.*//; s/^trees.max_depth.*/trees.method = choice random-forest extra-trees\ntrees.max_depth = integer 2 9 if trees.method = extra-trees/' mixed.ini >nested.ini

@@ -281,6 +281,25 @@ static void new_files_are_written_as_the_data(void **state) {
   }
 }
 
+/* What the recipe says of decimal signs holds for the training file and for new ones. */
+static void new_files_are_read_as_the_recipe_says(void **state) {
+  (void)state;
+  static const struct {
+    const char *decimal, *cells;
+    double first;
+  } cases[] = {{"comma", "9.340e2;2", 934000}, {"comma", "9,340e2;2", 934},   {"comma", "1.234;2", 1234},
+               {"point", "1,234e1;2", 12340},  {"point", "1.234e1;2", 12.34}, {"point", "1,234;2", 1234}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    char text[128];
+    (void)snprintf(text, sizeof text, "a;b;y\n%s;3\n5;4;1\n", cases[i].cells);
+    put("a.csv", text);
+    (void)snprintf(text, sizeof text, PLAIN "decimal=%s", cases[i].decimal);
+    loads(text);
+    assert_true((double)tutti_split_inputs(split_of("train"))[0] == (double)(float)cases[i].first);
+    assert_true(first_of(cases[i].cells) == (double)(float)cases[i].first);
+  }
+}
+
 /* Numbers that stand for missing cells: as floats, and endless ones, too. */
 static void marks_among_numbers_of_an_application(void **state) {
   (void)state;
@@ -629,6 +648,7 @@ int main(void) {
       data_test(words_of_an_application),
       data_test(rows_of_an_application),
       data_test(new_files_are_written_as_the_data),
+      data_test(new_files_are_read_as_the_recipe_says),
       data_test(marks_among_numbers_of_an_application),
       data_test(headers),
       data_test(signs_and_marks_of_ones_own),

@@ -294,6 +294,21 @@ static void one_value_or_none_is_two(void **state) {
   assert_int_equal(tutti_split_input(split_of("train")).channels, 1);
 }
 
+/* Rows without a target teach nothing: that they lack a value, too, makes a constant no input. */
+static void what_rows_without_a_target_lack_does_not_count(void **state) {
+  (void)state;
+  char text[4096] = "flag,id,x,y\n";
+  for (int i = 0; i < 48; i++)
+    if (i % 12)
+      (void)snprintf(text + strlen(text), 64, "same,id%d,%d,%d\n", i, i * i % 7, i);
+    else
+      (void)snprintf(text + strlen(text), 64, ",,%d,\n", i);
+  put("a.csv", text);
+  loads(PLAIN "useless=ignore\nmissing=indicator\nrare=2\nmissing_target=drop");
+  assert_int_equal(tutti_split_input(split_of("train")).channels, 1);
+  assert_string_equal(tutti_dataset_feature(dataset, 0), "x");
+}
+
 /* A single input that goes up by one is what the targets are a function of: years, and the middles of years. */
 static void time_is_no_number_of_rows(void **state) {
   (void)state;
@@ -386,6 +401,7 @@ int main(void) {
                                      data_test(unseen_categories),
                                      data_test(useless_columns_may_go),
                                      data_test(one_value_or_none_is_two),
+                                     data_test(what_rows_without_a_target_lack_does_not_count),
                                      data_test(time_is_no_number_of_rows),
                                      data_test(descriptions_hold_it_all)};
   return cmocka_run_group_tests(tests, NULL, NULL);
