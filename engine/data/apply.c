@@ -142,6 +142,19 @@ out:
   return status;
 }
 
+/* The names of the columns that are used, as a request has them; NULL where columns have none. */
+static enum tutti_status list_columns(tutti_context *context, const struct tutti_encoding *encoding,
+                                      const char ***columns) {
+  if (!encoding->named)
+    return TUTTI_OK;
+  TUTTI_TRY(context, tutti_alloc(context, encoding->inputs + encoding->targets + 1, sizeof **columns, columns));
+  for (size_t i = 0; i < encoding->inputs; i++)
+    (*columns)[i] = encoding->input[i].name;
+  for (size_t t = 0; t < encoding->targets; t++)
+    (*columns)[encoding->inputs + t] = encoding->target[t].name;
+  return TUTTI_OK;
+}
+
 enum tutti_status tutti_dataset_apply(tutti_context *context, const char *json, const char *path, tutti_split **split) {
   return tutti_dataset_apply_to(context, json, path, false, split);
 }
@@ -151,6 +164,7 @@ enum tutti_status tutti_dataset_apply_to(tutti_context *context, const char *jso
   enum tutti_status status = TUTTI_OK;
   struct tutti_encoding *encoding = NULL;
   tutti_rows *table = NULL;
+  const char **columns = NULL;
   bool targets;
   *split = NULL;
   TUTTI_TRY_OUT(context, tutti_encoding_parse(context, json, &encoding));
@@ -158,10 +172,13 @@ enum tutti_status tutti_dataset_apply_to(tutti_context *context, const char *jso
     status = tutti_images_apply(context, encoding, path, "new", true, split);
     goto out;
   }
-  TUTTI_TRY_OUT(context, tutti_read_new(context, &encoding->origin, path, encoding->named, TUTTI_ROWS_TABLE, &table));
+  TUTTI_TRY_OUT(context, list_columns(context, encoding, &columns));
+  TUTTI_TRY_OUT(context,
+                tutti_read_new(context, &encoding->origin, path, encoding->named, columns, TUTTI_ROWS_TABLE, &table));
   TUTTI_TRY_OUT(context, match(context, encoding, table, &targets));
   TUTTI_TRY_OUT(context, apply_table(context, encoding, table, targets, tolerant, split));
 out:
+  tutti_free(columns);
   tutti_rows_destroy(table);
   tutti_encoding_destroy(encoding);
   return status;

@@ -327,7 +327,7 @@ enum tutti_status tutti_images_apply(tutti_context *context, const struct tutti_
   enum tutti_status status = TUTTI_OK;
   tutti_rows *images = NULL;
   *split = NULL;
-  TUTTI_TRY_OUT(context, tutti_read_new(context, &encoding->origin, path, false, TUTTI_ROWS_IMAGES, &images));
+  TUTTI_TRY_OUT(context, tutti_read_new(context, &encoding->origin, path, false, NULL, TUTTI_ROWS_IMAGES, &images));
   TUTTI_TRY_OUT(context, tutti_images_take(context, encoding, images, name, labels, split));
   images = NULL;
 out:

@@ -91,11 +91,17 @@ enum tutti_status tutti_check_rows_wanted(tutti_context *context, const char *pa
 }
 
 enum tutti_status tutti_read_new(tutti_context *context, const struct tutti_origin *origin, const char *path,
-                                 bool named, enum tutti_rows_wanted wanted, tutti_rows **rows) {
+                                 bool named, const char *const *columns, enum tutti_rows_wanted wanted,
+                                 tutti_rows **rows) {
   enum tutti_status status = TUTTI_OK;
   struct tutti_host_facts facts = {.size = sizeof facts};
-  struct tutti_source_request request = {
-      .size = sizeof request, .path = path, .new_rows = true, .named = named, .wanted = wanted, .tolerant = true};
+  struct tutti_source_request request = {.size = sizeof request,
+                                         .path = path,
+                                         .new_rows = true,
+                                         .named = named,
+                                         .wanted = wanted,
+                                         .tolerant = true,
+                                         .columns = columns};
   const char *plugin;
   tutti_host *host = NULL;
   tutti_source *source = NULL;

@@ -195,7 +195,8 @@ static enum tutti_status read_rows(tutti_context *context, const tutti_view *vie
   *sample = NULL;
   TUTTI_TRY_OUT(context, find_data(context, view->experiment->recipe, &path));
   TUTTI_TRY_OUT(context, check_same_data(context, view, path));
-  TUTTI_TRY_OUT(context, tutti_read_new(context, &encoding->origin, path, encoding->named, TUTTI_ROWS_TABLE, &all));
+  TUTTI_TRY_OUT(context,
+                tutti_read_new(context, &encoding->origin, path, encoding->named, NULL, TUTTI_ROWS_TABLE, &all));
   TUTTI_TRY_OUT(context, pick_rows(context, encoding, all, &count, picked));
   TUTTI_TRY_OUT(context, tutti_rows_create(context, path, sample));
   for (size_t i = 0; i < encoding->inputs; i++) {

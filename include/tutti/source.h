@@ -44,6 +44,9 @@ struct tutti_source_request {
   /* For new rows: what was settled when the data set was read (tutti_rows_settle), as parameter, value, ..., NULL; NULL:
      nothing. A source takes of it what the new file does not say itself. */
   const char *const *settled;
+  /* For new rows with names: the columns that are used, NULL at the end; NULL: all may be. What stands in others is
+     nobody's mistake. */
+  const char *const *columns;
 };
 
 struct tutti_source_ops {

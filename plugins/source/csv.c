@@ -26,6 +26,7 @@ static enum tutti_status source_read_csv(void *self, tutti_context *context, con
   options.header = header_of(config, request);
   options.decimal = decimal_of(config, request);
   options.tolerant = request->tolerant;
+  options.columns = request->columns;
   return reading_csv(context, request->path, &options, rows);
 }
 

@@ -231,6 +231,11 @@ printf 'size;price\n3;12345.67\n3;12.345\n' >doubt.csv
 tutti predict german doubt.csv
 expect_code 2
 expect_err "doubt.csv: line 2 has a decimal point, as in 3.5, and line 3 a number such as 1.234, which is 1234 in the training data; write all numbers with decimal commas, as there"
+# What stands in a column that is not used is nobody's mistake.
+printf 'size;price;version\n3;12.345;1.234\n3;12.345;3.5\n' >doubt.csv
+tutti predict german doubt.csv
+expect_code 0
+expect_empty err
 printf 'size,price\n3,12.345\n3,12\n' >doubt.csv
 tutti predict german doubt.csv
 expect_code 0

@@ -37,7 +37,9 @@ struct table {
   bool guesses;                   /* is it the first line that says what separates cells */
   struct reading_words_vote vote; /* of a table with one column */
   struct reading_conventions conventions;
-  struct run *runs; /* [columns] */
+  const char *const *wanted; /* names of the columns that are used; NULL: all are */
+  bool *unused;              /* [columns] */
+  struct run *runs;          /* [columns] */
 };
 
 /* --- rows --- */
@@ -174,6 +176,24 @@ out:
   return status;
 }
 
+/* What stands in columns that nobody uses says nothing of the numbers in others. Names are mostly in the order of the
+   wanted ones: each is looked for behind the one before. */
+static enum tutti_status find_unused(struct table *table) {
+  const size_t columns = tutti_rows_columns(table->rows);
+  size_t wanted = 0, next = 0;
+  TUTTI_TRY(table->context, tutti_alloc(table->context, columns, sizeof *table->unused, &table->unused));
+  while (table->wanted && table->wanted[wanted])
+    wanted++;
+  for (size_t c = 0; table->names && wanted > 0 && c < columns; c++) {
+    size_t tried = 0;
+    while (tried < wanted && strcmp(table->wanted[(next + tried) % wanted], tutti_rows_names(table->rows)[c]) != 0)
+      tried++;
+    table->unused[c] = tried == wanted;
+    next += table->unused[c] ? 0 : tried + 1;
+  }
+  return TUTTI_OK;
+}
+
 /* Make the columns from the first row. */
 static enum tutti_status add_columns(struct table *table) {
   const struct csv_row *row = table->row;
@@ -186,6 +206,7 @@ static enum tutti_status add_columns(struct table *table) {
   if (!table->names && table->header == READING_HEADER_AUTO)
     doubt_signs(table);
   TUTTI_TRY(table->context, add_named_columns(table));
+  TUTTI_TRY(table->context, find_unused(table));
   TUTTI_TRY(table->context, reading_conventions_open(table->context, row->count, &table->conventions));
   return tutti_alloc(table->context, row->count, sizeof *table->runs, &table->runs);
 }
@@ -228,6 +249,8 @@ static enum tutti_status end_runs(const struct table *table) {
    have one. */
 static void note_number(struct table *table, size_t column, const char *text, enum reading_numeral is) {
   bool open = table->decimal > READING_DECIMAL_COMMA;
+  if (table->unused[column])
+    return;
   if (open || (table->settles && table->decimal == READING_DECIMAL_POINT && strchr(text, ',')))
     reading_conventions_note(&table->conventions, column, table->row->line, text, is);
 }
@@ -466,6 +489,7 @@ enum tutti_status reading_csv(tutti_context *context, const char *path, const st
                         .missing_marks = options->missing_marks ? options->missing_marks : "",
                         .strip = options->strip ? options->strip : "",
                         .tolerant = options->tolerant,
+                        .wanted = options->columns,
                         .guesses = options->delimiter == READING_DELIMITER_AUTO,
                         .rows = rows};
   const struct csv_taker taker = {
@@ -478,6 +502,7 @@ enum tutti_status reading_csv(tutti_context *context, const char *path, const st
   TUTTI_TRY_OUT(context, end_conventions(&table));
 out:
   reading_conventions_release(&table.conventions);
+  tutti_free(table.unused);
   tutti_free(table.runs);
   return status;
 }

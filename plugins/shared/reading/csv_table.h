@@ -28,10 +28,11 @@ struct reading_csv_options {
   int delimiter; /* auto: comma, semicolon, tab or |, whichever the first line has most of, or what it says (sep=;);
                     space or blanks if the lines are rows by their words (words.h) */
   int decimal;   /* of READING_DECIMAL_ (numeral.h): how numbers are written */
-  const char *missing_marks; /* marks of missing cells besides the usual ones, separated by blanks; NULL: none */
-  const char *strip;         /* signs that numbers may have before or behind them, likewise */
-  int64_t skip_lines;        /* so many lines stand above the table: a title, comments */
-  bool tolerant;             /* may rows have other numbers of cells than the first, as rows that cannot be read? */
+  const char *missing_marks;  /* marks of missing cells besides the usual ones, separated by blanks; NULL: none */
+  const char *strip;          /* signs that numbers may have before or behind them, likewise */
+  int64_t skip_lines;         /* so many lines stand above the table: a title, comments */
+  bool tolerant;              /* may rows have other numbers of cells than the first, as rows that cannot be read? */
+  const char *const *columns; /* those that are used, where names are known, NULL at the end; NULL: all may be */
 };
 
 /* Read a file into empty rows: a table, with the lines of its rows. TUTTI_ERROR_USAGE: the file cannot be read, is no
