@@ -8,8 +8,8 @@ static int header_of(const struct reading_csv_options *config, const struct tutt
   return !request->new_rows ? config->header : request->named ? READING_HEADER_YES : READING_HEADER_AUTO;
 }
 
-/* New rows are read by the decimal sign of the recipe, as the data set is; if it has none, by the one that the data set's
-   file has shown. */
+/* New rows are read by the decimal sign of the recipe, as the data set is; if it has none, by the one that the data
+   set's file has shown. */
 static int decimal_of(const struct reading_csv_options *config, const struct tutti_source_request *request) {
   int decimal = config->decimal;
   const char *const *settled = request->settled;
