@@ -71,7 +71,7 @@ expect_err "nll"
 # New rows without the header that the data had.
 { echo; echo; sed 1d good.csv; } >headless.csv
 tutti predict skipped headless.csv
-expect_usage_error "found numbers in the first line" "put the header above it"
+expect_usage_error "found numbers in place of names: put the header above the first line, or name the columns"
 head -n 3 headless.csv >lonely.csv # one of them
 tutti predict skipped lonely.csv
 expect_usage_error "expected a header and rows, found numbers in the first line, and no other line" "put the header above it"
