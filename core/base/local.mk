@@ -1,6 +1,5 @@
 libtutti_la_SOURCES += %D%/clock.c
 libtutti_la_SOURCES += %D%/closest_name.c
-libtutti_la_SOURCES += %D%/list.c
 libtutti_la_SOURCES += %D%/context.c
 libtutti_la_SOURCES += %D%/context_impl.h
 libtutti_la_SOURCES += %D%/running.c
@@ -12,6 +11,7 @@ libtutti_la_SOURCES += %D%/file.c
 libtutti_la_SOURCES += %D%/file_impl.h
 libtutti_la_SOURCES += %D%/json.c
 libtutti_la_SOURCES += %D%/json_impl.h
+libtutti_la_SOURCES += %D%/list.c
 libtutti_la_SOURCES += %D%/memory.c
 libtutti_la_SOURCES += %D%/memory_bound.c
 libtutti_la_SOURCES += %D%/memory_bound_impl.h

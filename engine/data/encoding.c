@@ -6,7 +6,6 @@
 #include "cells_impl.h"
 #include "encoding_impl.h"
 #include "scaling_impl.h"
-#include "core/base/utf8_impl.h"
 #include "core/plugin/split_impl.h"
 
 static void destroy_columns(size_t count, struct tutti_data_column *columns) {
@@ -125,12 +124,12 @@ static enum tutti_status read_number(tutti_context *context, const struct tutti_
   *missing = cell == TUTTI_CELL_MISSING;
   if (cell == TUTTI_CELL_NUMBER)
     return TUTTI_OK;
-  if (cell == TUTTI_CELL_TEXT)
+  if (cell == TUTTI_CELL_TEXT) {
     TUTTI_TRY(context, tutti_cell_check_utf8(context, table, row, column->position));
-  if (cell == TUTTI_CELL_TEXT)
     return tutti_cell_fail(context, table, row, column->position, "expected a %s, found '%.60s'",
                            column->date_format ? "date, written as in the training data" : "number",
                            tutti_category_of(table, row, column->position, buffer));
+  }
   if (cell == TUTTI_CELL_INFINITE)
     return tutti_cell_fail(context, table, row, column->position, "expected a finite number, found infinity");
   if (encoding->missing != TUTTI_MISSING_MEAN && encoding->missing != TUTTI_MISSING_INDICATOR)
@@ -431,8 +430,7 @@ static enum tutti_status encode_readable(tutti_context *context, const struct tu
     if (!split->unread)
       TUTTI_TRY(context, tutti_alloc(context, split->rows, sizeof *split->unread, &split->unread));
     TUTTI_TRY(context, tutti_strdup(context, tutti_error_message(context), &split->unread[r]));
-    tutti_text_mend(split->unread[r]); /* it may quote the cell */
-    if (++*unread == split->rows)      /* none is left to be predicted */
+    if (++*unread == split->rows) /* none is left to be predicted */
       return tutti_error_prefix(context, status, "none of %zu %s can be read; the last: ", split->rows,
                                 tutti_plural(split->rows, "row", "rows"));
     memset(inputs, 0, encoding->features * sizeof *inputs);

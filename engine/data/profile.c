@@ -187,7 +187,7 @@ static void take_days(const char *date_format, size_t count, const char *const *
 /* --- a column --- */
 
 enum tutti_status tutti_profile_column(tutti_context *context, const struct tutti_data_config *config,
-                                       const tutti_rows *table, const uint8_t *roles, size_t column,
+                                       const tutti_rows *table, const bool *taught, size_t column,
                                        struct tutti_profile_column *profile) {
   enum tutti_status status = TUTTI_OK;
   size_t rows = tutti_rows_count(table);
@@ -197,7 +197,7 @@ enum tutti_status tutti_profile_column(tutti_context *context, const struct tutt
   const char *date_format = tutti_date_format_of(config, tutti_rows_names(table)[column], room, &named);
   profile->name = tutti_rows_names(table)[column];
   profile->low = profile->high = profile->mean = profile->deviation = NAN;
-  TUTTI_TRY_OUT(context, tutti_useless_find(context, config, table, roles, column, &profile->useless));
+  TUTTI_TRY_OUT(context, tutti_useless_find(context, config, table, taught, column, &profile->useless));
   TUTTI_TRY_OUT(context, tutti_alloc(context, rows, sizeof *content.numbers, &content.numbers));
   TUTTI_TRY_OUT(context, tutti_alloc(context, rows, sizeof(const char *), &content.texts));
   for (size_t r = 0; r < rows; r++)

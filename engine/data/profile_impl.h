@@ -93,9 +93,9 @@ bool tutti_profile_decimal_commas(const tutti_rows *table, size_t column);
    told apart by 64 bits, which two of a million share once in 10^7 tables (profile_copies.c). */
 TUTTI_NODISCARD enum tutti_status tutti_profile_copies(tutti_context *context, const tutti_rows *table,
                                                        const uint8_t *roles, size_t *copies);
-/* Look at a column of a table. */
+/* Look at a column of a table, whose rows are taught[rows], or not (roles_impl.h). */
 TUTTI_NODISCARD enum tutti_status tutti_profile_column(tutti_context *context, const struct tutti_data_config *config,
-                                                       const tutti_rows *table, const uint8_t *roles, size_t column,
+                                                       const tutti_rows *table, const bool *taught, size_t column,
                                                        struct tutti_profile_column *profile);
 /* Read the data of a recipe, and describe its columns and what is worth knowing of them as JSON: rows, columns, and
    warnings, each of which says what to do; of images, their number and shape. Free *json with tutti_free

@@ -381,17 +381,19 @@ static enum tutti_status describe_table(tutti_context *context, const struct tut
   enum tutti_status status = TUTTI_OK;
   json_t *columns = json_array(), *warnings = json_array();
   uint8_t *roles = NULL, *kept = NULL;
+  bool *taught = NULL;
   size_t lacking = 0; /* inputs that lack values */
   struct chance chance = {.alike = 1};
   TUTTI_TRY_OUT(context, tutti_alloc(context, tutti_rows_columns(table), sizeof *roles, &roles));
   TUTTI_TRY_OUT(context, tutti_alloc(context, tutti_rows_columns(table), sizeof *kept, &kept));
   TUTTI_TRY_OUT(context, tutti_roles_find(context, config, table, roles));
+  TUTTI_TRY_OUT(context, tutti_useless_taught(context, table, roles, &taught));
   memcpy(kept, roles, tutti_rows_columns(table) * sizeof *kept);
   if (config->useless == TUTTI_USELESS_IGNORE)
     TUTTI_TRY_OUT(context, tutti_useless_ignore(context, config, table, kept));
   for (size_t c = 0; c < tutti_rows_columns(table); c++) {
     struct tutti_profile_column column = {.role = (enum tutti_role)kept[c]};
-    TUTTI_TRY_OUT(context, tutti_profile_column(context, config, table, roles, c, &column));
+    TUTTI_TRY_OUT(context, tutti_profile_column(context, config, table, taught, c, &column));
     lacking += column.missing > 0 && column.role < ROLE_IGNORED && column.role != ROLE_TARGET;
     if (kept[c] != roles[c]) {
       bool hidden = warn_of_hidden(table, c, &column, warnings); /* then it might say something */
@@ -415,6 +417,7 @@ out:
   json_decref(columns);
   json_decref(warnings);
   tutti_free(kept);
+  tutti_free(taught);
   tutti_free(roles);
   return status;
 }

@@ -27,13 +27,16 @@ enum tutti_useless {
   TUTTI_ROW_NUMBERS,
   TUTTI_EMPTY
 };
+/* Of each row, whether it has all targets: from others nothing is learnt. Free *taught with tutti_free. */
+TUTTI_NODISCARD enum tutti_status tutti_useless_taught(tutti_context *context, const tutti_rows *table,
+                                                       const uint8_t *roles, bool **taught);
 /* Look at a column: does it have one value alone, texts that all differ, or whole numbers that go up by 1 from row to
    row, and are neither years nor called time? A table of few rows says too little for the last two. Missing cells are
    passed over; but where the recipe makes them an input of their own, a column says at least whether its value is
-   there: then one value is of use, and so are texts that all differ, if the recipe joins rare categories. Rows without
-   a target do not count for that. */
+   there: then one value is of use, and so are texts that all differ, if the recipe joins rare categories. Rows that
+   are not taught[rows] do not count for that. */
 TUTTI_NODISCARD enum tutti_status tutti_useless_find(tutti_context *context, const struct tutti_data_config *config,
-                                                     const tutti_rows *table, const uint8_t *roles, size_t column,
+                                                     const tutti_rows *table, const bool *taught, size_t column,
                                                      enum tutti_useless *useless);
 /* "has one value", ... */
 const char *tutti_useless_text(enum tutti_useless useless);

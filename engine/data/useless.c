@@ -18,22 +18,25 @@ struct seen {
   bool one_number, one_text, count_up;
 };
 
-/* Without a target, nothing is learnt from a row: it is left out, or an error. */
-static bool has_targets(const tutti_rows *table, const uint8_t *roles, size_t row) {
+enum tutti_status tutti_useless_taught(tutti_context *context, const tutti_rows *table, const uint8_t *roles,
+                                       bool **taught) {
+  TUTTI_TRY(context, tutti_alloc(context, tutti_rows_count(table), sizeof **taught, taught));
+  for (size_t r = 0; r < tutti_rows_count(table); r++)
+    (*taught)[r] = true;
   for (size_t c = 0; c < tutti_rows_columns(table); c++)
-    if (roles[c] == ROLE_TARGET && tutti_rows_cell(table, row, c) == TUTTI_CELL_MISSING)
-      return false;
-  return true;
+    for (size_t r = 0; roles[c] == ROLE_TARGET && r < tutti_rows_count(table); r++)
+      (*taught)[r] = (*taught)[r] && tutti_rows_cell(table, r, c) != TUTTI_CELL_MISSING;
+  return TUTTI_OK;
 }
 
-static struct seen look(const char *date_format, const tutti_rows *table, const uint8_t *roles, size_t column) {
+static struct seen look(const char *date_format, const tutti_rows *table, const bool *taught, size_t column) {
   struct seen seen = {.one_number = true, .one_text = true, .count_up = true};
   double days;
   const char *text = NULL;
   bool time;
   for (size_t r = 0; r < tutti_rows_count(table); r++) {
     enum tutti_cell cell = tutti_rows_cell(table, r, column);
-    seen.missing += cell == TUTTI_CELL_MISSING && has_targets(table, roles, r);
+    seen.missing += cell == TUTTI_CELL_MISSING && taught[r];
     if (cell == TUTTI_CELL_TEXT) {
       const char *here = tutti_rows_text(table, r, column);
       text = text ? text : here;
@@ -91,12 +94,12 @@ static enum tutti_status all_differ(tutti_context *context, const tutti_rows *ta
 }
 
 enum tutti_status tutti_useless_find(tutti_context *context, const struct tutti_data_config *config,
-                                     const tutti_rows *table, const uint8_t *roles, size_t column,
+                                     const tutti_rows *table, const bool *taught, size_t column,
                                      enum tutti_useless *useless) {
   char room[TUTTI_DATE_FORMAT_ROOM];
   bool differ = false, named;
   const char *format = tutti_date_format_of(config, tutti_rows_names(table)[column], room, &named);
-  struct seen seen = look(format, table, roles, column);
+  struct seen seen = look(format, table, taught, column);
   /* Where missing cells are an input of their own, one value is a second: it is there, or it is not. */
   bool there = seen.missing > 0 && config->missing == TUTTI_MISSING_INDICATOR;
   *useless = TUTTI_USEFUL;
@@ -155,11 +158,13 @@ enum tutti_status tutti_useless_ignore(tutti_context *context, const struct tutt
                                        const tutti_rows *table, uint8_t *roles) {
   enum tutti_status status = TUTTI_OK;
   size_t columns = tutti_rows_columns(table), useful = 0;
-  enum tutti_useless *useless;
-  TUTTI_TRY(context, tutti_alloc(context, columns, sizeof *useless, &useless));
+  enum tutti_useless *useless = NULL;
+  bool *taught = NULL;
+  TUTTI_TRY_OUT(context, tutti_alloc(context, columns, sizeof *useless, &useless));
+  TUTTI_TRY_OUT(context, tutti_useless_taught(context, table, roles, &taught));
   for (size_t c = 0; c < columns; c++)
     if (is_input(roles[c])) {
-      TUTTI_TRY_OUT(context, tutti_useless_find(context, config, table, roles, c, &useless[c]));
+      TUTTI_TRY_OUT(context, tutti_useless_find(context, config, table, taught, c, &useless[c]));
       useful += useless[c] == TUTTI_USEFUL;
     }
   for (size_t c = 0; c < columns; c++) {
@@ -174,6 +179,7 @@ enum tutti_status tutti_useless_ignore(tutti_context *context, const struct tutt
               alone ? "kept, since no other column is left as an input" : "left out");
   }
 out:
+  tutti_free(taught);
   tutti_free(useless);
   return status;
 }
