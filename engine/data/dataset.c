@@ -53,6 +53,7 @@ static enum tutti_status fill(struct tutti_loading *loading, const struct tutti_
   tutti_context *context = loading->context;
   TUTTI_TRY(context, tutti_loading_read(loading, dataset));
   TUTTI_TRY(context, tutti_loading_share_out(loading, dataset));
+  tutti_groups_doubt(loading, dataset);
   TUTTI_TRY(context, tutti_loading_add_shifted(loading, dataset));
   TUTTI_TRY(context, tutti_loading_add_ood(loading, dataset));
   TUTTI_TRY(context, tutti_dataset_set_task(context, head, dataset));

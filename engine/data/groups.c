@@ -167,6 +167,18 @@ out:
   return status;
 }
 
+void tutti_groups_doubt(const struct tutti_loading *loading, const tutti_dataset *dataset) {
+  const tutti_split *train = dataset->splits[TUTTI_TRAIN];
+  const size_t folds = dataset->folds;
+  size_t groups = 0;
+  for (size_t i = 0; train->group && i < train->rows; i++)
+    groups += train->group[i] == i; /* it is the first row of its group */
+  if (groups > 0 && groups - (folds ? (groups + folds - 1) / folds : 0) < 2)
+    tutti_log(loading->context, TUTTI_LOG_WARNING,
+              "data.groups: the rows of a training are of one group alone: learners that judge themselves (boosted "
+              "trees, svm) do it by rows of that group, and are surer of rows of others than they should be");
+}
+
 /* --- the splits of a fold --- */
 
 size_t tutti_dataset_folds(const tutti_dataset *dataset) { return dataset->folds; }

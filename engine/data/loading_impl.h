@@ -53,6 +53,8 @@ TUTTI_NODISCARD enum tutti_status tutti_loading_read(struct tutti_loading *loadi
 TUTTI_NODISCARD enum tutti_status tutti_loading_share_out(struct tutti_loading *loading, tutti_dataset *dataset);
 /* Find the groups of rows that are used (groups.c). */
 TUTTI_NODISCARD enum tutti_status tutti_groups_find(struct tutti_loading *loading);
+/* Warn if some training would have rows of one group alone. */
+void tutti_groups_doubt(const struct tutti_loading *loading, const tutti_dataset *dataset);
 /* Of rows[count], the index of the first that is of the same group: group[count], which the caller frees. */
 TUTTI_NODISCARD enum tutti_status tutti_groups_of_rows(const struct tutti_loading *loading, size_t count,
                                                        const uint32_t *rows, uint32_t **group);

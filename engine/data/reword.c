@@ -1,5 +1,6 @@
 /* reword.c - rows of an application, read as the files that a data set came from: $ and % are dropped, 1,234 is a
    number, and -999 is missing, where they are so there; True and False are what the column has for them. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tutti/hosting.h>
@@ -88,6 +89,16 @@ static const char *truth_of(const struct tutti_data_column *column, bool value) 
 
 /* --- cells --- */
 
+/* 1.500 is 1500 where the training data have decimal commas. NULL: it is what it is. */
+static enum tutti_status ask_in_threes(struct reader *reader, double number, char *room, const char **meaning) {
+  char word[TUTTI_SOURCE_WORD_ROOM];
+  bool other;
+  (void)snprintf(word, sizeof word, "%.3f", number);
+  TUTTI_TRY(reader->context, ask(reader, word, room, &other));
+  *meaning = other ? room : NULL;
+  return TUTTI_OK;
+}
+
 /* The word that a cell is; NULL: it stays as it is. */
 static enum tutti_status meaning_of(struct reader *reader, size_t row, size_t column, char *room,
                                     const char **meaning) {
@@ -98,6 +109,8 @@ static enum tutti_status meaning_of(struct reader *reader, size_t row, size_t co
   *meaning = NULL;
   if (cell == TUTTI_CELL_NUMBER || cell == TUTTI_CELL_INFINITE)
     *meaning = is_mark(reader, tutti_rows_number(reader->table, row, column)) ? "" : NULL;
+  if (!*meaning && tutti_rows_in_threes(reader->table, row, column) && !used->categories)
+    return ask_in_threes(reader, tutti_rows_number(reader->table, row, column), room, meaning);
   if (cell != TUTTI_CELL_TEXT || (used->categories && tutti_category_find(used, text) != SIZE_MAX))
     return TUTTI_OK;
   if (strcmp(text, "True") == 0 || strcmp(text, "False") == 0)

@@ -94,7 +94,31 @@ out:
 
 /* --- cells that are there already -------------------------------------------------------------------------------- */
 
-static enum tutti_status check_same(tutti_context *context, const struct ablation_cell *cell) {
+/* Does a recipe let a run go on whose summary has these trials? The summary is the last that a run writes, so a run
+   that was killed while it went on has that of before. A budget of 0 is one that the time alone bounds. */
+static bool asks_for_more(const json_t *trials, const struct tutti_run_config *wanted) {
+  const json_t *time = json_object_get(trials, "time");
+  json_int_t budget = json_integer_value(json_object_get(trials, "budget"));
+  return (budget > 0 && (wanted->budget == 0 || wanted->budget > budget)) ||
+         (time && wanted->time > json_number_value(time));
+}
+
+/* Is a cell's run at its end, and does the cell ask for no more than it has? */
+static enum tutti_status check_finished(tutti_context *context, const struct ablation_cell *cell,
+                                        const tutti_recipe *wanted, bool *finished) {
+  char *text = NULL;
+  *finished = tutti_run_directory_is_finished(cell->directory);
+  if (*finished)
+    TUTTI_TRY(context, tutti_run_file_read(context, cell->directory, TUTTI_RUN_FILE_SUMMARY, &text));
+  json_t *summary = text ? json_loads(text, 0, NULL) : NULL;
+  *finished = *finished && !asks_for_more(json_object_get(summary, "trials"), tutti_recipe_run(wanted));
+  json_decref(summary);
+  tutti_free(text);
+  return TUTTI_OK;
+}
+
+/* Is what a cell's directory has the cell's run? */
+static enum tutti_status check_same(tutti_context *context, const struct ablation_cell *cell, bool *finished) {
   enum tutti_status status = TUTTI_OK;
   tutti_recipe *recorded = NULL, *wanted = NULL;
   char *path = NULL;
@@ -106,6 +130,8 @@ static enum tutti_status check_same(tutti_context *context, const struct ablatio
   if (status != TUTTI_OK)
     status = tutti_error_prefix(context, status,
                                 "%s holds another run; choose another directory with --out: ", cell->directory);
+  else
+    status = check_finished(context, cell, wanted, finished);
 out:
   tutti_recipe_destroy(recorded);
   tutti_recipe_destroy(wanted);
@@ -149,9 +175,10 @@ static enum tutti_status look_at(tutti_context *context, tutti_ablation *ablatio
   struct ablation_cell *cell = &ablation->cells[index];
   if (!tutti_run_directory_has_run(cell->directory))
     return TUTTI_OK;
-  TUTTI_TRY(context, check_same(context, cell));
+  bool finished = false;
   TUTTI_TRY(context, wait_for_end(context, cell));
-  if (tutti_run_directory_is_finished(cell->directory))
+  TUTTI_TRY(context, check_same(context, cell, &finished));
+  if (finished)
     cell->state = ABLATION_FINISHED;
   if (has_searched(cell))
     assign_search(ablation, index);

@@ -252,6 +252,25 @@ tutti ablate small.ini --swap selector.plugin=forward,top-m --swap selector.size
 expect_code 2
 expect_err "holds another run" "window"
 
+# With a larger budget, finished searches go on, and what was selected from them is selected again; a smaller one changes
+# nothing.
+for budget in 4 6 5; do
+  tutti ablate small.ini --swap selector.size=1,3 --set run.budget=$budget --out grown --resume --json
+  expect_code 0
+  expect_err "2 of 2 done"
+  cp err grown-$budget.err
+done
+checks=$((checks + 2))
+grep -q "size=3_seed-3 begins" grown-6.err || complain "expected the cells to go on"
+! grep -q "begins" grown-5.err || complain "expected that nothing is left to do"
+for size in 1 3; do
+  tutti run grown/recipes/size=${size}_seed-3.ini --out alone-grown-$size --quiet --set run.budget=6
+  expect_code 0
+  checks=$((checks + 1))
+  grep -q '"done": 6' grown/runs/size=${size}_seed-3/summary.json || complain "expected six trials"
+  same_file alone-grown-$size/ensemble.json grown/runs/size=${size}_seed-3/ensemble.json
+done
+
 # A search that was begun by a cell further behind goes on there.
 tutti ablate small.ini --swap selector.plugin=top-m --out later --quiet
 expect_code 0

@@ -292,6 +292,17 @@ for learner in 'plugin = trees\nmethod = boosting' 'plugin = svm\ngamma = 20\nc 
   judged "$name-folds" "$learner" --set data.groups=site --set data.folds=3
 done
 
+# Where a training has rows of one group alone, it has no others to judge itself by: that is said, and of two it is not.
+said="data.groups: the rows of a training are of one group alone"
+for case in "3 0 said" "6 0 not" "4 2 said" "8 2 not"; do
+  read -r sites folds expected <<<"$case"
+  head -$((6 * sites + 1)) sites.csv >few.csv
+  tutti run values.ini --quiet --set data.path=few.csv --set data.target=y --set data.ignore= --set data.groups=site \
+    --set data.split="0.5 0.25 0.25" --set data.folds="$folds" --out "few-$sites"
+  expect_code 0
+  if [ "$expected" = not ]; then expect_not_in err "$said"; else expect_err "$said"; fi
+done
+
 # --- large tables do without; refusals ---
 
 tutti run values.ini --quiet --out large --set data.folds_below=90

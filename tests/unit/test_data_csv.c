@@ -281,6 +281,43 @@ static void new_files_are_written_as_the_data(void **state) {
   }
 }
 
+/* Words such as 1.500, in rows of an application, are what they would be in a file; numbers are what they are, and so
+   are words of which the training data do not tell. */
+static void words_in_threes_of_an_application(void **state) {
+  (void)state;
+  static const struct {
+    const char *data;
+    float of_words[5];
+  } cases[] = {{"a;b;y\n1.234,5;2;3\n4,5;5;6\n", {1500, -1500, .5F, 1.5F, 12.25F}},
+               {"a;b;y\n1.5;2;3\n4;5;6\n", {1.5F, -1.5F, .5F, 1500, 12.25F}},
+               {"a;b;y\n1;2;3\n4;5;6\n", {1.5F, -1.5F, .5F, 1.5F, 12.25F}}};
+  static const char *const words[] = {"1.500", "-1.500", "0.500", "1,500", "12.25"};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const double number = 1.5;
+    tutti_rows *rows;
+    tutti_split *split;
+    put("a.csv", cases[i].data);
+    loads(PLAIN);
+    assert_int_equal(tutti_rows_create(context, "here", &rows), TUTTI_OK);
+    for (size_t c = 0; c < 2; c++)
+      assert_int_equal(tutti_rows_add_column(context, rows, c ? "b" : "a"), TUTTI_OK);
+    for (size_t r = 0; r < 5; r++) {
+      assert_int_equal(tutti_rows_add_cell(context, rows, 0, words[r]), TUTTI_OK);
+      assert_int_equal(tutti_rows_add_numbers(context, rows, 1, 1, &number), TUTTI_OK);
+    }
+    assert_int_equal(tutti_rows_cell(rows, 0, 0), TUTTI_CELL_NUMBER);
+    assert_int_equal(tutti_dataset_encode(context, dataset, rows, &split), TUTTI_OK);
+    for (size_t r = 0; r < 5; r++) {
+      if (tutti_split_inputs(split)[2 * r] != cases[i].of_words[r])
+        fail_msg("'%s' after '%s': expected %g, found %g", words[r], cases[i].data, cases[i].of_words[r],
+                 tutti_split_inputs(split)[2 * r]);
+      assert_true(tutti_split_inputs(split)[2 * r + 1] == 1.5F);
+    }
+    tutti_split_destroy(split);
+    tutti_rows_destroy(rows);
+  }
+}
+
 /* What the recipe says of decimal signs holds for the training file and for new ones. */
 static void new_files_are_read_as_the_recipe_says(void **state) {
   (void)state;
@@ -648,6 +685,7 @@ int main(void) {
       data_test(words_of_an_application),
       data_test(rows_of_an_application),
       data_test(new_files_are_written_as_the_data),
+      data_test(words_in_threes_of_an_application),
       data_test(new_files_are_read_as_the_recipe_says),
       data_test(marks_among_numbers_of_an_application),
       data_test(headers),
