@@ -1,4 +1,5 @@
 /* predictions.c - what a model's predictions are made of, and what cannot be among them. */
+#include <float.h>
 #include <math.h>
 #include <tutti/predictions.h>
 
@@ -44,11 +45,12 @@ const char *tutti_predictions_fault(enum tutti_task_kind kind, size_t rows, size
   return fault;
 }
 
-/* What there is of uncertainty, of which parts[i] is one: a variance, or the entropy of a row. */
+/* What there is of uncertainty, of which parts[i] is one: a variance, or the entropy of a row. Without a variance, what
+   of it is noise is unknown, and the part may have any size. */
 static double whole_of(enum tutti_task_kind kind, size_t outputs, const float *values, size_t i) {
   double entropy = 0;
   if (kind == TUTTI_TASK_REGRESSION)
-    return (double)values[2 * i + 1];
+    return isnan(values[2 * i + 1]) ? FLT_MAX : (double)values[2 * i + 1];
   for (size_t c = 0; c < outputs; c++) {
     double p = (double)values[i * outputs + c];
     entropy -= p > 0 ? p * log(p) : 0;

@@ -120,36 +120,46 @@ static bool is_gain(size_t rows, const double *saved, const uint32_t *group, dou
   return mean > sqrt(groups / (groups - 1) * squares) / (double)rows;
 }
 
-/* The NLL of a target: of its Gaussian with these moments or, where the mixture is known, of that with its members
-   moved and scaled to them; room[2 * members]. */
-static double value_nll(const struct part *part, bool parts, size_t cell, const double *after, double *room) {
+/* Add to nll[members] what a target costs each of them, moved and scaled so that their mixture has the moments
+   `after`. */
+static void add_members(const struct part *part, bool parts, size_t cell, const double *after, double *nll) {
   const double *before = part->values + cell * TUTTI_COMBINED_PARTS;
-  if (!part->mixtures)
-    return tutti_gaussian_nll(after[TUTTI_COMBINED_MEAN],
-                              after[TUTTI_COMBINED_ALEATORIC] + after[TUTTI_COMBINED_EPISTEMIC], part->truths[cell]);
   const struct tutti_mixture *plain = &part->mixtures[cell];
-  struct tutti_mixture mixture = *plain;
   for (size_t k = 0; k < plain->members; k++) {
     const double within = parts ? plain->variances[plain->members + k] : 0;
     const struct tutti_scaled scaled =
         tutti_calibrated_member(before, after, plain->means[k], plain->variances[k], within);
-    room[k] = scaled.mean;
-    room[plain->members + k] = scaled.variance;
+    nll[k] += tutti_gaussian_nll(scaled.mean, scaled.variance, part->truths[cell]);
   }
-  mixture.means = room;
-  mixture.variances = room + plain->members;
-  return tutti_mixture_nll(&mixture, part->truths[cell]);
 }
 
-/* Of a row whose predictions are values[rows][width], summed over the outputs. */
+/* Of the mixture whose members have densities exp(-nll). */
+static double mixed_nll(const struct tutti_mixture *mixture, const double *nll) {
+  double least = INFINITY, density = 0;
+  for (size_t k = 0; k < mixture->members; k++)
+    least = fmin(least, nll[k]);
+  for (size_t k = 0; k < mixture->members; k++)
+    density += mixture->weights[k] * exp(least - nll[k]);
+  return isinf(least) ? least : least - log(density);
+}
+
+/* Of a row whose predictions are values[rows][width]: of all its targets together, as the metric nll has it. */
 static double likelihood_of(const struct part *part, bool parts, const double *values, size_t row, double *room) {
-  size_t outputs = part->combined.outputs;
+  size_t outputs = part->combined.outputs, first = row * outputs;
   double nll = 0;
   if (part->combined.kind == TUTTI_TASK_CLASSIFICATION)
-    return tutti_probability_nll(values[row * outputs + (size_t)part->labels[row]]);
-  for (size_t cell = row * outputs; cell < (row + 1) * outputs; cell++)
-    nll += value_nll(part, parts, cell, values + cell * TUTTI_COMBINED_PARTS, room);
-  return nll;
+    return tutti_probability_nll(values[first + (size_t)part->labels[row]]);
+  for (size_t k = 0; part->mixtures && k < part->mixtures[first].members; k++)
+    room[k] = 0;
+  for (size_t cell = first; cell < first + outputs; cell++) {
+    const double *after = values + cell * TUTTI_COMBINED_PARTS;
+    if (part->mixtures)
+      add_members(part, parts, cell, after, room);
+    else
+      nll += tutti_gaussian_nll(after[TUTTI_COMBINED_MEAN],
+                                after[TUTTI_COMBINED_ALEATORIC] + after[TUTTI_COMBINED_EPISTEMIC], part->truths[cell]);
+  }
+  return part->mixtures ? mixed_nll(&part->mixtures[first], room) : nll;
 }
 
 /* Of the rows of a fold, which `part` has. */
@@ -158,7 +168,7 @@ static enum tutti_status add_likelihoods(tutti_context *context, const struct tu
                                          const double *after, struct sums *sums) {
   size_t members = part->mixtures ? part->mixtures[0].members : 0, taken = 0;
   double *room;
-  TUTTI_TRY(context, tutti_alloc(context, members, 2 * sizeof *room, &room));
+  TUTTI_TRY(context, tutti_alloc(context, members, sizeof *room, &room));
   for (size_t r = 0; r < of->combined->rows; r++) {
     if (folds[r] != fold)
       continue;
@@ -285,6 +295,13 @@ static bool helps(const struct tutti_calibrating *of, const struct sums *sums, b
   return 2 * better > judged;
 }
 
+static size_t groups_of(const struct tutti_calibrating *of) {
+  size_t groups = 0;
+  for (size_t r = 0; r < of->combined->rows; r++)
+    groups += of->group[r] == r; /* it is the first of its group */
+  return groups;
+}
+
 /* Why intervals are taken whose score is not better by more than chance may be; nothing, if they are not. */
 static void say_promise(const struct tutti_calibrating *of, const struct sums *sums, double cells,
                         struct tutti_verdict *verdict) {
@@ -294,9 +311,14 @@ static void say_promise(const struct tutti_calibrating *of, const struct sums *s
   if (missed < TUTTI_FIXED_LEVELS)
     (void)snprintf(verdict->taken, sizeof verdict->taken, "%s: the ensemble's own of %g %% cover %.3g %% of these rows",
                    taken, 100 * tutti_level_at(&none, missed), 100 * sums->inside[missed] / cells);
-  else if (of->own_rows)
+  else if (of->own_rows && !of->group)
     (void)snprintf(verdict->taken, sizeof verdict->taken,
                    "%s: the rows that it is fitted to chose nothing, so that these hold what they promise", taken);
+  else if (of->own_rows)
+    (void)snprintf(verdict->taken, sizeof verdict->taken,
+                   "%s: the rows that it is fitted to chose nothing; they are of %zu groups: the more there are, the "
+                   "better these hold what they promise",
+                   taken, groups_of(of));
 }
 
 /* Intervals are judged by their score at the levels at which they are finite in every fold. */

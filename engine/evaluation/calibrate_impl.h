@@ -64,7 +64,7 @@ struct tutti_verdict {
   const char *measure;  /* by which it was judged: "nll", "interval-score"; NULL: it was not */
   double before, after; /* over all folds */
   char refused[512];    /* why the ensemble stays as it is; "": it is calibrated */
-  char taken[160];      /* why it is calibrated where these figures do not say so; "": they do, or there are none */
+  char taken[256];      /* why it is calibrated where these figures do not say so; "": they do, or there are none */
 };
 /* Fit the calibrator, and see by cross-validation whether that helps. If it does not, or the rows do not allow a fit,
    *calibrator is NULL and the verdict says why. Other errors are those of a plugin that failed. */

@@ -303,7 +303,7 @@ static enum tutti_status refuse_keeper(tutti_context *context, const struct tutt
   return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED,
                     "trial %" PRIu64 ": models of backend %s hold rows of the training data, and a folder without any "
                     "was asked for (--no-sample); select an ensemble without its members",
-                    keeper->job.trial, tutti_backend_descriptor(keeper->learner)->name);
+                    keeper->trial, tutti_backend_descriptor(keeper->learner)->name);
 }
 
 /* --- the page and the program --- */

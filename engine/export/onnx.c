@@ -60,7 +60,7 @@ enum tutti_status onnx_written(tutti_context *context, const struct tutti_model 
                                uint64_t bytes, const uint64_t *sizes, char **text) {
   json_t *members = json_array();
   for (size_t k = 0; k < model->count; k++)
-    (void)json_array_append_new(members, json_pack("{s:I, s:s, s:I}", "trial", (json_int_t)model->members[k].job.trial,
+    (void)json_array_append_new(members, json_pack("{s:I, s:s, s:I}", "trial", (json_int_t)model->members[k].trial,
                                                    "backend", tutti_backend_descriptor(model->members[k].learner)->name,
                                                    "bytes", (json_int_t)sizes[k]));
   return tutti_json_document(context,

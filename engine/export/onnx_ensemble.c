@@ -73,9 +73,10 @@ static onnx_value variance_of(const struct mixing *m, size_t k) {
                   : ONNX(m->graph, "Mul", m->members[k].mean, onnx_double(m->graph, (double)NAN));
 }
 
-/* The part of a member's variance that is its own. */
+/* The part of a member's variance that is its own, which one without a variance may have, too. */
 static onnx_value own_of(const struct mixing *m, size_t k) {
-  return m->members[k].own ? ONNX(m->graph, "Min", m->members[k].own, variance_of(m, k)) : NULL;
+  const struct onnx_prediction *member = &m->members[k];
+  return member->own && member->variance ? ONNX(m->graph, "Min", member->own, variance_of(m, k)) : member->own;
 }
 
 /* Does any member tell what of its uncertainty is its own? */

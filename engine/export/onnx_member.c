@@ -111,10 +111,8 @@ static struct onnx_prediction mixture(struct onnx_graph *graph, bool moments, si
   onnx_value between = moments ? ONNX(graph, "Sub", second, ONNX(graph, "Mul", mean, mean))
                                : ONNX(graph, "Sub", onnx_entropy(graph, made.mean), second);
   between = ONNX(graph, "Max", between, zero);
-  if (moments && !sums->variance)
-    return made; /* there is no variance that it could be a part of */
   made.own = sums->own ? ONNX(graph, "Add", between, ONNX(graph, "Div", sums->own, n)) : between;
-  if (moments)
+  if (moments && sums->variance)
     made.variance = ONNX(graph, "Add", ONNX(graph, "Div", sums->variance, n), between);
   return made;
 }
@@ -143,7 +141,7 @@ enum tutti_status onnx_member(struct onnx_graph *graph, const struct tutti_membe
                               struct onnx_prediction *made) {
   tutti_context *context = onnx_graph_context(graph);
   size_t folds = tutti_folds_count(member->weights);
-  uint64_t trial = member->job.trial;
+  uint64_t trial = member->trial;
   bool draws = false;
   if (member->network)
     TUTTI_TRY(context, predicts_by_draws(context, member, &draws));

@@ -430,7 +430,7 @@ enum tutti_status tutti_experiment_predict(tutti_context *context, const struct 
   const struct tutti_task *task = &experiment->task;
   size_t rows = tutti_split_rows(split), width = tutti_predictions_width(task->kind, task->outputs);
   size_t parts = tutti_epistemic_width(task->kind, task->outputs);
-  bool folds = tutti_folds_count(weights) > 0, linear = task->head == TUTTI_OP_HEAD_LINEAR;
+  bool folds = tutti_folds_count(weights) > 0;
   *out = *epistemic = NULL;
   TUTTI_TRY_OUT(context, tutti_alloc(context, rows, width * sizeof **out, out));
   if (folds) {
@@ -438,10 +438,6 @@ enum tutti_status tutti_experiment_predict(tutti_context *context, const struct 
     TUTTI_TRY_OUT(context,
                   tutti_folds_predict(context, experiment->dataset, learner, job, weights, split, *out, *epistemic));
     unscale_parts(split, task, *epistemic);
-    if (linear) { /* there is no variance that it could be a part of */
-      tutti_free(*epistemic);
-      *epistemic = NULL;
-    }
   } else if (tutti_backend_tells_epistemic(learner, job)) {
     TUTTI_TRY_OUT(context, tutti_alloc(context, rows, parts * sizeof **epistemic, epistemic));
     TUTTI_TRY_OUT(context, tutti_backend_predict_parts(context, learner, job, weights, split, *out, *epistemic));

@@ -41,11 +41,13 @@ out:
 
 static enum tutti_status open_member(tutti_context *context, const tutti_view *view, uint64_t trial,
                                      struct tutti_member *member) {
+  const uint64_t number = trial;
   const struct tutti_run_pool *own = tutti_run_pool_of(&view->pool, &trial);
   const struct tutti_experiment *experiment = own->experiment;
   const char *report;
   TUTTI_TRY(context, tutti_run_report(context, own, trial, &report));
   const tutti_candidate *candidate = own->history->records[trial].candidate;
+  member->trial = number;
   member->experiment = experiment;
   TUTTI_TRY(context, read_weights(context, own->directory, trial, report, &member->weights));
   TUTTI_TRY(context, tutti_experiment_learner(context, experiment, candidate, &member->learner, &member->config));

@@ -12,6 +12,7 @@ struct tutti_member {
   tutti_config *config;
   tutti_tensors *weights;
   struct tutti_headed_task task;             /* that of its candidate */
+  uint64_t trial;                            /* as the ensemble numbers it; job.trial is the number in its own run */
   struct tutti_job job;                      /* borrows these, and the candidate from the view */
   const struct tutti_experiment *experiment; /* that of its run */
 };

@@ -238,33 +238,58 @@ static bool tells_apart(const struct compare *compare, const struct key_table *t
   return false;
 }
 
-/* The ablation's recipe, then plugins, then what all runs have, then what comes with the choice of one. */
-static int precedence(const struct compare *compare, const struct key_table *table, size_t key) {
+/* The ablation's recipe (0), then plugins (1), then what all runs have (2), then what comes with the choice of one: the
+   more runs have it the earlier, since the choice between keys of one plugin may bring others. */
+static size_t precedence(const struct compare *compare, const struct key_table *table, size_t key) {
   const char *name = table->keys[key];
-  size_t length = strlen(name);
+  size_t length = strlen(name), lacking = 0;
   if (strcmp(name, COMPARE_RECIPE_KEY) == 0)
     return 0;
   if (length > 7 && strcmp(name + length - 7, ".plugin") == 0)
     return 1;
   for (size_t i = 0; i < compare->compared; i++)
-    if (!table->values[i * table->count + key])
-      return 3;
-  return 2;
+    lacking += !table->values[i * table->count + key];
+  return 2 + lacking;
 }
 
 static enum tutti_status refine_by_differences(tutti_context *context, struct compare *compare,
                                                const struct key_table *table) {
-  for (int turn = 0; turn <= 3; turn++)
+  enum tutti_status status = TUTTI_OK;
+  size_t *turn_of;
+  TUTTI_TRY(context, tutti_alloc(context, table->count, sizeof *turn_of, &turn_of));
+  for (size_t k = 0; k < table->count; k++)
+    turn_of[k] = precedence(compare, table, k);
+  for (size_t turn = 0; turn < 2 + compare->compared; turn++)
     for (size_t k = 0; k < table->count; k++)
-      if (precedence(compare, table, k) == turn && tells_apart(compare, table, k))
-        TUTTI_TRY(context, refine(context, compare, table, k));
-  return TUTTI_OK;
+      if (turn_of[k] == turn && tells_apart(compare, table, k))
+        TUTTI_TRY_OUT(context, refine(context, compare, table, k));
+out:
+  tutti_free(turn_of);
+  return status;
+}
+
+/* A hyperparameter that has one value stands where its backend has it: hyperparameters.learner in backend.learner,
+   hyperparameters.trees.method in trees.method. */
+static size_t find_fixed(const struct key_table *table, const char *key) {
+  static const char hyperparameters[] = "hyperparameters.", backend[] = "backend.";
+  const size_t length = strlen(hyperparameters);
+  size_t found = find_key(table, key);
+  if (found < table->count || strncmp(key, hyperparameters, length) != 0)
+    return found;
+  key += length;
+  for (found = 0; found < table->count; found++) {
+    const char *name = table->keys[found];
+    bool of_backend = !strchr(key, '.') && strncmp(name, backend, strlen(backend)) == 0;
+    if (strcmp(of_backend ? name + strlen(backend) : name, key) == 0)
+      break;
+  }
+  return found;
 }
 
 static enum tutti_status refine_by(tutti_context *context, struct compare *compare, const struct key_table *table,
                                    size_t count, const char *const *by) {
   for (size_t i = 0; i < count; i++) {
-    size_t key = find_key(table, by[i]);
+    size_t key = find_fixed(table, by[i]);
     if (key == table->count) {
       const char *closest = tutti_closest_name(by[i], table->count, table->keys);
       return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "--by: no recipe has a key '%s' that may tell variants apart%s%s%s",

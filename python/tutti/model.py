@@ -245,7 +245,8 @@ class Model:
         return probabilities / probabilities.sum(axis=1, keepdims=True)  # members sum to 1 as floats do
 
     def score(self, X, y):
-        """The share of right classes, or R2, as in scikit-learn."""
+        """The share of right classes, or R2, as in scikit-learn: of several targets, the mean of theirs. The R2 of a
+        constant target is 1 if it is predicted exactly, and otherwise 0."""
         y, predicted = numpy.asarray(y), self.predict(X)
         if y.ndim == 2 and y.shape[1] == 1:
             y = y[:, 0]
@@ -254,7 +255,9 @@ class Model:
         if self.kind == "classification":
             y = _numbers_of(y) if predicted.dtype.kind in "if" else _texts_of(y, self.outputs)
             return float(numpy.mean(predicted == y))
-        return float(1 - ((y - predicted) ** 2).sum() / ((y - y.mean(axis=0)) ** 2).sum())
+        left, spread = ((y - predicted) ** 2).sum(axis=0), ((y - y.mean(axis=0)) ** 2).sum(axis=0)
+        constant = spread == 0
+        return float(numpy.mean(numpy.where(constant, left == 0, 1 - left / numpy.where(constant, 1, spread))))
 
     def __repr__(self):
         return f"<tutti.Model of {self.members} members from {self.directory}: {self.kind} of {', '.join(self.outputs)}>"

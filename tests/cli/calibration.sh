@@ -237,6 +237,15 @@ expect_code 0
 expect_in runs/classes/ensemble.json '"of_classes": "vector-scaling"'
 tutti predict runs/classes classes.csv
 expect_code 0
+# A run that is resumed chooses by its recipe again, and says so once.
+said="runs/classes was chosen otherwise than the recipe says, as by tutti select --keep"
+cp -r runs/classes resumed
+tutti run resumed/recipe.ini --out resumed --resume
+expect_code 0
+expect_err "${said/runs\/classes/resumed}"
+tutti run resumed/recipe.ini --out resumed --resume
+expect_code 0
+expect_not_in err "${said/runs\/classes/resumed}"
 tutti validate values.ini --set calibrator.plugin=by-task --set calibrator.of_values=conformal
 expect_code 2
 expect_err "calibrator conformal gives no means and variances"

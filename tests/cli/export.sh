@@ -58,6 +58,8 @@ for activation in leaky-relu crelu gelu softplus; do
   sed "s/^plugin = dense-skip/plugin = fixed\nwidths = 8 8\nactivation = $activation/; s/^budget = 12/budget = 2/" skips.ini >"$activation.ini"
   expect_same "$activation.ini" table.csv
 done
+{ regression_recipe | sed 's/^split = .*/split = 0.6 0.2 0.2\nfolds = 3/; s/^budget = 6/budget = 3/'; printf '[head]\nkind = linear\n'; } >linear-folds.ini
+expect_same linear-folds.ini table.csv
 regression_recipe | sed 's/^plugin = forward/plugin = forward-replace/; s/^size = 3/size = 6/' >picks.ini
 expect_same picks.ini table.csv
 printf '[evaluation]\nepistemic = population\n' | cat picks.ini - >population.ini

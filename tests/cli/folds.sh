@@ -117,6 +117,14 @@ done
 tutti predict trees table.csv
 expect_code 0
 cp out predicted.csv
+# Without a variance, what models of one member do not agree on is told all the same.
+tutti run trees.ini --quiet --out linear --set head.kind=linear --set run.loss=mse --set run.budget=1 --set selector.size=1
+expect_code 0
+tutti predict linear table.csv
+expect_code 0
+cp out linear.csv
+tutti export linear --to linear.onnx
+expect_code 0
 numbers <<'PY'
 import csv, json, pathlib, struct
 import numpy as np
@@ -148,6 +156,10 @@ assert parts["epistemic-within"] > 0
 own = np.load("trees/trials/000000/test-epistemic.npy"), np.load("trees/trials/000000/test.npy")
 assert (own[0] >= 0).all() and (own[0] <= own[1][..., 1] * 1.0001).all() and (own[0] > 0).any()
 assert (np.load("trees/trials/000000/validation-epistemic.npy") == 0).all()
+linear = np.load("linear/trials/000000/test-epistemic.npy")
+assert (linear == own[0]).all() and np.isnan(np.load("linear/trials/000000/test.npy")[..., 1]).all()
+told = [row["epistemic"] for row in csv.DictReader(open("linear.csv"))][96:]
+assert np.allclose(np.array(told, float), np.sqrt(linear[:, 0]), rtol=1e-4), (told[:3], np.sqrt(linear[:3, 0]))
 # `predict` says of test rows what the trials said.
 ensemble = json.load(open("trees/ensemble.json"))
 weights = np.array([m["weight"] for m in ensemble["members"]])

@@ -118,6 +118,20 @@ nested trees.method=random-forest never
 expect_not_in nested-never/recipe.ini "trees.max_depth"
 nested "trees.method=choice random-forest extra-trees" both
 expect_in nested-both/recipe.ini "trees.max_depth = integer 2 9 if trees.method = extra-trees"
+# Variants are told apart by what was swapped, and not by a range that one of its values brings along; the fixed hyperparameter
+# may be called as in the recipe.
+tutti ablate nested.ini --quiet --swap hyperparameters.learner=cpu,trees --set run.budget=3 --seeds 1 --out conditional \
+  --swap "hyperparameters.trees.method=extra-trees,random-forest where hyperparameters.learner=trees"
+expect_code 0
+expect_out "backend.learner" "trees.method" "extra-trees" "random-forest"
+expect_not_in out "max_depth"
+tutti compare conditional --by hyperparameters.learner --by hyperparameters.trees.method
+expect_code 0
+expect_out "backend.learner" "trees.method" "extra-trees" "random-forest"
+tutti compare conditional --by hyperparameters.trees.methods
+expect_code 2
+expect_err "no recipe has a key 'hyperparameters.trees.methods'"
+
 refused_early=$(sed 's/if trees.method = extra-trees/if trees.method = extra-forest/' nested.ini)
 printf '%s\n' "$refused_early" >wrong.ini
 tutti validate wrong.ini

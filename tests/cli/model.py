@@ -169,6 +169,12 @@ class Predictions(unittest.TestCase):
         self.assertAlmostEqual(model.score(columns, columns["y"][:, None]), 1 - residual, places=12)
         with self.assertRaisesRegex(tutti.UsageError, "expected targets of shape"):
             model.score(columns, columns["y"][:-1])
+        # Of several targets, whatever their scales, the mean; of a constant one, 0 or 1.
+        two = tutti.Model("two").predict(columns)
+        observed = two * [1, 100] + numpy.sin(numpy.arange(two.size)).reshape(two.shape)
+        each = 1 - ((observed - two) ** 2).sum(axis=0) / ((observed - observed.mean(axis=0)) ** 2).sum(axis=0)
+        self.assertAlmostEqual(tutti.Model("two").score(columns, observed), each.mean(), places=12)
+        self.assertEqual(model.score(columns, numpy.zeros(len(mean))), 0)
 
     def test_quantiles(self):
         model, columns = tutti.Model("two"), table()

@@ -140,8 +140,15 @@ expect_code 0
 expect_out "chosen by forward-replace"
 tutti select both --keep --set selector.plugin=all
 expect_code 0
-tutti export both --to both.onnx
+tutti export both --to both.onnx --json
 expect_code 0
+# What was written has the numbers that the ensemble has.
+checks=$((checks + 1))
+"$python" - <<'PY' || complain "expected the members of both/ensemble.json"
+import json
+trials = [[m["trial"] for m in json.load(open(name))["members"]] for name in ("out", "both/ensemble.json")]
+assert trials[0] == trials[1] and len(set(trials[0])) == 12, trials
+PY
 mv away/* .
 
 # What does not go together.

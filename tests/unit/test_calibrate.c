@@ -154,6 +154,17 @@ static void test_promises_are_kept(void **state) {
                       "taken for what its intervals cover: the rows that it is fitted to chose nothing, so "
                       "that these hold what they promise");
   assert_non_null(world.calibrator);
+  /* Rows of groups are no draws of their own, and few groups promise little. */
+  uint32_t group[ROWS];
+  for (size_t r = 0; r < ROWS; r++)
+    group[r] = (uint32_t)(r % 100); /* one near the middle of the errors, one further out */
+  of.group = group;
+  tutti_calibrator_destroy(world.calibrator);
+  must(tutti_calibrate(world.context, &of, &world.calibrator, &verdict));
+  assert_string_equal(verdict.taken,
+                      "taken for what its intervals cover: the rows that it is fitted to chose nothing; they are of "
+                      "100 groups: the more there are, the better these hold what they promise");
+  of.group = NULL;
   of.own_rows = false;
   for (size_t r = 0; r < ROWS; r++) { /* those of 50 % alone */
     plain[0][r][0] = (double)r - 0.9;
@@ -318,6 +329,59 @@ static void test_verdict_of_mixtures(void **state) {
   release_mixed(&mixed);
 }
 
+/* Of several targets the NLL is that of the mixture of the members' joint densities, as the metric has it, and not the
+   sum of each target's. */
+static void test_verdict_of_targets(void **state) {
+  enum { ROWS = 300, TARGETS = 2 };
+  static float moments[2][ROWS][TARGETS][2];
+  const float *const predictions[] = {&moments[0][0][0][0], &moments[1][0][0][0]};
+  const struct tutti_evaluation_options options = TUTTI_EVALUATION_DEFAULTS;
+  const uint64_t trials[] = {0, 1};
+  struct tutti_pool pool = {.size = sizeof pool,
+                            .kind = TUTTI_TASK_REGRESSION,
+                            .rows = ROWS,
+                            .outputs = TARGETS,
+                            .models = 2,
+                            .trials = trials,
+                            .predictions = predictions,
+                            .values = world.truths};
+  struct mixed mixed = {.mixtures = {.all = NULL}};
+  tutti_evaluation *evaluation;
+  double apart = 0, together = 0;
+  (void)state;
+  put("variance-scaling", TUTTI_TASK_REGRESSION, TARGETS);
+  rows(ROWS);
+  for (size_t r = 0; r < ROWS; r++)
+    for (size_t o = 0; o < TARGETS; o++) { /* either member is right in both targets */
+      for (size_t k = 0; k < 2; k++) {
+        moments[k][r][o][0] = k ? 4 : 0;
+        moments[k][r][o][1] = 1;
+      }
+      world.truths[TARGETS * r + o] = (r % 2 ? 4 : 0) + tutti_random_normal(&world.random);
+    }
+  must(tutti_ensemble_create(world.context, &mixed.ensemble));
+  must(tutti_ensemble_add(world.context, mixed.ensemble, 0, 0.5));
+  must(tutti_ensemble_add(world.context, mixed.ensemble, 1, 0.5));
+  must(tutti_combine(world.context, &pool, mixed.ensemble, &options, &mixed.combined));
+  must(tutti_combine_mixtures(world.context, &pool, mixed.ensemble, &mixed.mixtures));
+  mixed.combined.mixtures = mixed.mixtures.all;
+  for (size_t i = 0; i < ROWS * TARGETS; i++)
+    apart += tutti_mixture_nll(&mixed.mixtures.all[i], world.truths[i]) / ROWS;
+  for (size_t r = 0; r < ROWS; r++) {
+    double density = 0;
+    for (size_t k = 0; k < 2; k++)
+      density += 0.5 * exp(-tutti_gaussian_nll(k ? 4 : 0, 1, world.truths[2 * r]) -
+                           tutti_gaussian_nll(k ? 4 : 0, 1, world.truths[2 * r + 1]));
+    together -= log(density) / ROWS;
+  }
+  assert_true(apart > together + 0.5);
+  must(tutti_evaluate(world.context, &pool, mixed.ensemble, &options, &evaluation));
+  assert_near(tutti_evaluation_find(evaluation, "nll")->value, together, 1e-6);
+  assert_near(judge_mixed(&mixed).before, together, 1e-6);
+  tutti_evaluation_destroy(evaluation);
+  release_mixed(&mixed);
+}
+
 /* Members that tell their own epistemic variance: the judge scales the parts of their variances apart, as the
    calibrated ensemble has them. Errors here are as large as those variances say, whatever the aleatoric ones are. */
 static void test_verdict_of_parts(void **state) {
@@ -401,6 +465,7 @@ int main(void) {
       TEST(test_verdict_of_mixtures),
       TEST(test_variance_of_mixtures),
       TEST(test_variance_of_moments),
+      TEST(test_verdict_of_targets),
       TEST(test_verdict_of_parts),
       TEST(test_folds_of_groups),
       TEST(test_gain_of_groups),
