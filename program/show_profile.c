@@ -8,13 +8,13 @@
 
 enum { MOST_COLUMNS = 60, NAME_WIDTH = 24 };
 
-/* A number, or the date of a number of days since 1970. */
-static const char *show_value(const json_t *column, const char *key, char text[32]) {
+/* A number, maybe to its last digit, or the date of a number of days since 1970. */
+static const char *show_value(const json_t *column, const char *key, bool all_digits, char text[32]) {
   double value = json_number_value(json_object_get(column, key));
   time_t seconds = (time_t)(value * 86400);
   struct tm date;
   if (strcmp(json_string_value(json_object_get(column, "content")), "dates") != 0 || !gmtime_r(&seconds, &date))
-    return show_number(value, text);
+    return all_digits && snprintf(text, 32, "%.15g", value) > 0 ? text : show_number(value, text);
   (void)strftime(text, 32, "%Y-%m-%d", &date);
   return text;
 }
@@ -25,12 +25,13 @@ static void show_contents(const json_t *column, FILE *out) {
   char low[32], high[32], mean[32];
   size_t i;
   if (json_is_number(json_object_get(column, "min")) && number_of(column, "min") == number_of(column, "max")) {
-    (void)fprintf(out, "%s", show_value(column, "min", low));
+    (void)fprintf(out, "%s", show_value(column, "min", false, low));
     return;
   }
   if (json_is_number(json_object_get(column, "min"))) {
-    (void)fprintf(out, "%s to %s, mean %s", show_value(column, "min", low), show_value(column, "max", high),
-                  show_value(column, "mean", mean));
+    bool alike = strcmp(show_value(column, "min", false, low), show_value(column, "max", false, high)) == 0;
+    (void)fprintf(out, "%s to %s, mean %s", show_value(column, "min", alike, low),
+                  show_value(column, "max", alike, high), show_value(column, "mean", alike, mean));
     return;
   }
   json_int_t levels = json_integer_value(json_object_get(column, "levels"));

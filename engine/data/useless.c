@@ -11,9 +11,9 @@
 
 enum { FEW_ROWS = 20 };
 
-/* What is in a column. */
+/* What is in a column. Cells are `missing` where there is a target, as in rows that teach. */
 struct seen {
-  size_t numbers, texts, dates, missing;
+  size_t cells, numbers, texts, dates, missing;
   double first, last; /* of the numbers */
   bool one_number, one_text, count_up;
 };
@@ -37,6 +37,7 @@ static struct seen look(const char *date_format, const tutti_rows *table, const 
   for (size_t r = 0; r < tutti_rows_count(table); r++) {
     enum tutti_cell cell = tutti_rows_cell(table, r, column);
     seen.missing += cell == TUTTI_CELL_MISSING && taught[r];
+    seen.cells += cell != TUTTI_CELL_MISSING;
     if (cell == TUTTI_CELL_TEXT) {
       const char *here = tutti_rows_text(table, r, column);
       text = text ? text : here;
@@ -107,7 +108,7 @@ enum tutti_status tutti_useless_find(tutti_context *context, const struct tutti_
     *useless = TUTTI_EMPTY;
   else if (!there && (seen.numbers == 0 ? seen.one_text : seen.texts == 0 && seen.one_number))
     *useless = seen.missing > 0 ? TUTTI_CONSTANT_OR_NONE : TUTTI_CONSTANT;
-  else if (!named && seen.texts == 0 && seen.count_up && seen.numbers == tutti_rows_count(table) &&
+  else if (!named && seen.texts == 0 && seen.count_up && seen.numbers == seen.cells && seen.missing == 0 &&
            seen.numbers >= FEW_ROWS && !is_time(tutti_rows_names(table)[column], &seen))
     *useless = TUTTI_ROW_NUMBERS;
   /* A column of dates with a mistake in it is none of names: the mistake will be told of. */

@@ -308,7 +308,9 @@ static void say_promise(const struct tutti_calibrating *of, const struct sums *s
   const struct tutti_evaluation_options none = TUTTI_EVALUATION_DEFAULTS;
   const size_t missed = missed_level(sums, cells);
   static const char taken[] = "taken for what its intervals cover";
-  if (missed < TUTTI_FIXED_LEVELS)
+  if (isnan(sums->scores[0][0]))
+    (void)snprintf(verdict->taken, sizeof verdict->taken, "%s: the ensemble has none of its own", taken);
+  else if (missed < TUTTI_FIXED_LEVELS)
     (void)snprintf(verdict->taken, sizeof verdict->taken, "%s: the ensemble's own of %g %% cover %.3g %% of these rows",
                    taken, 100 * tutti_level_at(&none, missed), 100 * sums->inside[missed] / cells);
   else if (of->own_rows && !of->group)

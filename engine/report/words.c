@@ -22,6 +22,10 @@ static long long rows_at(const struct report_facts *facts, const char *split) {
   return json_integer_value(json_object_get(json_object_get(json_object_get(facts->status, "data"), "rows"), split));
 }
 
+static long long groups_at(const struct report_facts *facts, const char *split) {
+  return json_integer_value(json_object_get(json_object_get(json_object_get(facts->status, "data"), "groups"), split));
+}
+
 static void add_strong(struct tutti_text *out, const char *text) {
   tutti_text_add(out, "<b>");
   tutti_xml_add(out, text);
@@ -117,6 +121,14 @@ static void say_data(const struct report_facts *facts, struct tutti_text *out) {
     tutti_text_add(out, ", and %lld for testing, which took part in nothing. ", rows_at(facts, TUTTI_SPLIT_TEST));
   else
     tutti_text_add(out, ", and <b>none for testing</b>. ");
+  if (groups_at(facts, TUTTI_SPLIT_TRAIN) > 0)
+    tutti_text_add(out,
+                   "Rows that belong together (data.groups) stayed together. Standard errors and grey bands on this "
+                   "page take each row for a draw of its own, which rows of a group are not: chance may move more "
+                   "than they say. ");
+  if (groups_at(facts, TUTTI_SPLIT_TEST) > 0)
+    tutti_text_add(out, "The rows for testing are of <b>%lld %s</b>. ", groups_at(facts, TUTTI_SPLIT_TEST),
+                   tutti_plural((size_t)groups_at(facts, TUTTI_SPLIT_TEST), "group", "groups"));
 }
 
 static void say_asked(const struct report_facts *facts, struct tutti_text *out) {
@@ -177,10 +189,18 @@ static void say_wrong(const struct report_facts *facts, const json_t *metrics, s
     tutti_text_add(out, "it is wrong for <b>%.3g %%</b> of the rows", 100 * error);
 }
 
-/* Two standard errors of a share of rows of which half are in it. */
+/* Two standard errors of a share of rows of which half are in it; of groups, whose rows are alike. */
 static void warn_of_few(const struct report_facts *facts, struct tutti_text *out) {
-  const size_t rows = facts->rows.rows;
-  if (rows > 0 && rows < FEW_ROWS)
+  const size_t rows = facts->rows.rows, groups = rows > 0 ? (size_t)groups_at(facts, facts->rows.split) : 0;
+  if (groups > 0 && groups < FEW_ROWS)
+    tutti_text_add(
+        out,
+        "<p class=\"warn\">The %zu %s %s are of only %zu %s, and rows of one are alike: chance alone may move "
+        "a share of them, such as an error, a coverage or what the ensemble says of its certainty, by up to "
+        "<b>%.0f percentage points</b> (two standard errors).</p>\n",
+        rows, facts->rows.split, tutti_plural(rows, "row", "rows"), groups, tutti_plural(groups, "group", "groups"),
+        fmin(100, 100 / sqrt((double)groups)));
+  else if (rows > 0 && rows < FEW_ROWS)
     tutti_text_add(out,
                    "<p class=\"warn\">There %s only %zu %s %s: chance alone moves a share of so few, such as an error, "
                    "a coverage or what the ensemble says of its certainty, by up to <b>%.0f percentage points</b> (two "

@@ -246,7 +246,7 @@ class Model:
 
     def score(self, X, y):
         """The share of right classes, or R2, as in scikit-learn: of several targets, the mean of theirs. The R2 of a
-        constant target is 1 if it is predicted exactly, and otherwise 0."""
+        constant target is 1 if it is predicted exactly, and otherwise 0; of fewer than two rows it is NaN."""
         y, predicted = numpy.asarray(y), self.predict(X)
         if y.ndim == 2 and y.shape[1] == 1:
             y = y[:, 0]
@@ -255,6 +255,8 @@ class Model:
         if self.kind == "classification":
             y = _numbers_of(y) if predicted.dtype.kind in "if" else _texts_of(y, self.outputs)
             return float(numpy.mean(predicted == y))
+        if len(y) < 2:
+            return float("nan")
         left, spread = ((y - predicted) ** 2).sum(axis=0), ((y - y.mean(axis=0)) ** 2).sum(axis=0)
         constant = spread == 0
         return float(numpy.mean(numpy.where(constant, left == 0, 1 - left / numpy.where(constant, 1, spread))))

@@ -237,6 +237,11 @@ expect_code 0
 expect_in runs/classes/ensemble.json '"of_classes": "vector-scaling"'
 tutti predict runs/classes classes.csv
 expect_code 0
+# Without variances there are no intervals that could cover anything: that is the reason, and no coverage of 0 %.
+tutti run values.ini --quiet --set head.kind=linear --set data.calibration=0.5 --set calibrator.plugin=conformal \
+  --set calibrator.normalise=no --set evaluation.folds=5 --out linear
+expect_code 0
+expect_out "taken for what its intervals cover: the ensemble has none of its own"
 # A run that is resumed chooses by its recipe again, and says so once.
 said="runs/classes was chosen otherwise than the recipe says, as by tutti select --keep"
 cp -r runs/classes resumed

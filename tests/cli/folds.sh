@@ -314,6 +314,17 @@ for case in "3 0 said" "6 0 not" "4 2 said" "8 2 not"; do
   expect_code 0
   if [ "$expected" = not ]; then expect_not_in err "$said"; else expect_err "$said"; fi
 done
+# How many groups the parts have is shown, and the page does not take rows of one for independent.
+tutti status few-3
+expect_out "6 train of 1 group, 6 validation of 1 group, 6 test of 1 group"
+tutti status few-8 --json
+expect_json 2 data groups test
+tutti report few-8 --to few.html
+expect_code 0
+expect_in few.html "The 12 test rows are of only 2 groups" "by up to <b>71 percentage points</b>" "for testing are of <b>2 groups</b>"
+tutti report values --to values.html
+expect_code 0
+expect_not_in values.html "data.groups" "groups</b>"
 
 # --- large tables do without; refusals ---
 

@@ -210,6 +210,12 @@ tutti predict places new.csv
 expect_code 2
 expect_err "new.csv: the name of column 0: expected UTF-8, found the byte 0xF6; if the file is from Windows, convert it: iconv"
 
+# Ends of a range that look alike in few digits are shown in all.
+awk 'BEGIN { print "x,y"; for (i = 0; i < 30; i++) printf "%d,%d\n", 20240101 + i * i % 29, i * i % 7 }' >close.csv
+tutti validate plain.ini --set data.path=close.csv --set data.target=y
+expect_code 0
+expect_out "20240101 to 20240129, mean 20240114.5333333"
+
 # A number that may be read in two ways is what it would be in the training file, whatever else its own file has.
 awk 'BEGIN { print "size;price;y"; for (i = 0; i < 60; i++) printf "%d;%d.%03d,50;%d\n", i % 7, 10 + i, i * 37 % 1000, i % 13 }' >german.csv
 tutti run plain.ini --set data.path=german.csv --set data.target=y --quiet --out german

@@ -175,6 +175,8 @@ class Predictions(unittest.TestCase):
         each = 1 - ((observed - two) ** 2).sum(axis=0) / ((observed - observed.mean(axis=0)) ** 2).sum(axis=0)
         self.assertAlmostEqual(tutti.Model("two").score(columns, observed), each.mean(), places=12)
         self.assertEqual(model.score(columns, numpy.zeros(len(mean))), 0)
+        one = {name: column[:1] for name, column in columns.items()}
+        self.assertTrue(numpy.isnan(model.score(one, one["y"])))
 
     def test_quantiles(self):
         model, columns = tutti.Model("two"), table()

@@ -307,6 +307,20 @@ static void what_rows_without_a_target_lack_does_not_count(void **state) {
   loads(PLAIN "useless=ignore\nmissing=indicator\nrare=2\nmissing_target=drop");
   assert_int_equal(tutti_split_input(split_of("train")).channels, 1);
   assert_string_equal(tutti_dataset_feature(dataset, 0), "x");
+  /* Nor does a last row of empty cells, as spreadsheets write it, make an input of the rows' numbers; a number that is
+     lacking among rows with targets does. */
+  for (int lacking = 0; lacking < 2; lacking++) {
+    (void)snprintf(text, sizeof text, "id,x,y\n");
+    for (int i = 0; i < 48; i++)
+      if (lacking && i == 47)
+        (void)snprintf(text + strlen(text), 64, ",%d,%d\n", i * i % 7, i);
+      else
+        (void)snprintf(text + strlen(text), 64, "%d,%d,%d\n", i + 1, i * i % 7, i);
+    (void)snprintf(text + strlen(text), 64, ",,\n");
+    put("a.csv", text);
+    loads(PLAIN "useless=ignore\nmissing=mean\nmissing_target=drop");
+    assert_int_equal(tutti_split_input(split_of("train")).channels, lacking ? 2 : 1);
+  }
 }
 
 /* A single input that goes up by one is what the targets are a function of: years, and the middles of years. */
