@@ -247,6 +247,45 @@ static void name_axis(struct tutti_plot *plot, size_t axis, const struct tutti_d
   tutti_plot_note(plot, (double)axis, 1, text, "left offset 0.4,0 font ',9' front");
 }
 
+/* Do the same trials have values of both? */
+static bool go_together(const struct points *points, size_t one, size_t other) {
+  for (size_t i = 0; i < points->count; i++) {
+    const double *point = points->values + i * points->dimensions;
+    if (isnan(point[one]) != isnan(point[other]))
+      return false;
+  }
+  return true;
+}
+
+static bool all_have(const struct points *points, size_t dimension) {
+  for (size_t i = 0; i < points->count; i++)
+    if (isnan(points->values[i * points->dimensions + dimension]))
+      return false;
+  return true;
+}
+
+/* Put the i-th of the order before the one at `to`. */
+static void move_axis(const struct points *points, size_t i, size_t to) {
+  const size_t d = points->order[i];
+  memmove(points->order + to + 1, points->order + to, (i - to) * sizeof *points->order);
+  points->order[to] = d;
+}
+
+/* Of the first `axes` in the order, those that all trials have stand first, then those that the same trials have side
+   by side, where the most important of them is: a line breaks at axes that its trial has no value of. */
+static void group_axes(const struct points *points, size_t axes) {
+  size_t common = 0;
+  for (size_t i = 0; i < axes; i++)
+    if (all_have(points, points->order[i]))
+      move_axis(points, i, common++);
+  for (size_t first = common, end; first < axes; first = end) {
+    end = first + 1;
+    for (size_t i = end; i < axes; i++)
+      if (go_together(points, points->order[first], points->order[i]))
+        move_axis(points, i, end++);
+  }
+}
+
 /* 2: a member; 1: among the best tenth; 0: neither. */
 static double kind_of(const struct report_facts *facts, uint64_t trial, double rank, size_t count) {
   return tutti_report_is_member(facts, trial) ? 2 : rank <= 0.1 * (double)count ? 1 : 0;
@@ -260,6 +299,7 @@ static enum tutti_status draw_parallel(const struct report_facts *facts, struct 
   if (status != TUTTI_OK || !enough)
     goto out;
   size_t axes = points.shown < MOST_AXES ? points.shown : MOST_AXES;
+  group_axes(&points, axes);
   TUTTI_TRY_OUT(facts->context, tutti_alloc(facts->context, points.count, sizeof *ranks, &ranks));
   TUTTI_TRY_OUT(facts->context, tutti_report_ranks(facts->context, points.count, points.losses, ranks));
   struct tutti_table *lines = tutti_figure_table(figure, "line", "trial", "axis", "position", "kind", NULL);

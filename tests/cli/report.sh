@@ -415,7 +415,8 @@ expect_equal "diversity of networks" "$(of_json networks.evaluated "$diversity")
 expect_equal "hyperparameters of all members" 1 "$(of_json all.json '[1 for m in j[0]["metrics"] if m["name"] == "hyperparameter-distance"]')"
 
 # Where no learner takes networks, nothing is said of architectures; and some choice is drawn, with what chance gives.
-tutti run pool.ini --set data.path=wide.csv --set backend.plugin=mixed --set "hyperparameters.learner=choice trees svm" --set "hyperparameters.trees.trees=integer 2 30" --out bare --quiet
+tutti run pool.ini --set data.path=wide.csv --set backend.plugin=mixed --set "hyperparameters.learner=choice trees svm" --set "hyperparameters.trees.trees=integer 2 30" --out bare --quiet \
+  --set "hyperparameters.trees.features=uniform 0.3 1" --set "hyperparameters.svm.c=log-uniform 1 100" --set "hyperparameters.svm.gamma=log-uniform 0.01 1"
 expect_code 0
 for text in architecture depth width1; do
   expect_not_in out $text
@@ -431,6 +432,16 @@ for text in architecture depth width1; do
   expect_not_in bare.html.csv/bare-parallel-2.csv $text
   expect_not_in bare.html.csv/bare-metrics.csv $text
 done
+# What all trials have stands on the first axis, and what the same trials have side by side.
+what="order of the axes"
+checks=$((checks + 1))
+python3 - bare.html.csv/bare-parallel.csv <<'PY' || complain "expected the axes of a learner side by side"
+import csv, sys
+axes = {}
+for row in csv.DictReader(open(sys.argv[1], newline="")):
+    axes.setdefault(row["trial"], set()).add(int(row["axis"]))
+sys.exit(len(axes) != 12 or {tuple(sorted(of)) for of in axes.values()} != {(0, 1, 2), (0, 3, 4)})
+PY
 what="importance without networks"
 checks=$((checks + 1))
 python3 - bare.html.csv/bare-importance.csv <<'PY' || complain "expected shares of hyperparameters alone"
