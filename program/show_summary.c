@@ -19,11 +19,14 @@ void show_data(const json_t *data, FILE *out) {
       (void)fprintf(out, ", %s", name);
     else
       (void)fprintf(out, "%s%lld %s", first ? "" : ", ", (long long)json_integer_value(rows), name);
-    if (folds > 0 && strcmp(name, "validation") == 0)
-      (void)fprintf(out, " and training, by %lld folds", folds);
     const long long groups = json_integer_value(json_object_get(json_object_get(data, "groups"), name));
+    const bool pool = folds > 0 && strcmp(name, "validation") == 0;
+    if (pool)
+      (void)fprintf(out, " and training");
     if (groups > 0)
-      (void)fprintf(out, " of %lld %s", groups, tutti_plural((size_t)groups, "group", "groups"));
+      (void)fprintf(out, "%s of %lld %s", pool ? "," : "", groups, tutti_plural((size_t)groups, "group", "groups"));
+    if (pool)
+      (void)fprintf(out, ", by %lld folds", folds);
     first = false;
   }
   (void)fprintf(out, "\n");

@@ -167,16 +167,27 @@ out:
   return status;
 }
 
+/* Groups of the training rows, or of those outside a fold. */
+static size_t groups_without(const tutti_dataset *dataset, const tutti_split *train, size_t fold) {
+  size_t groups = 0;
+  for (size_t i = 0; i < train->rows; i++) /* the first row of each, which has the fold of all */
+    groups += train->group[i] == i && (!dataset->folds || dataset->fold[i] != fold);
+  return groups;
+}
+
 void tutti_groups_doubt(const struct tutti_loading *loading, const tutti_dataset *dataset) {
   const tutti_split *train = dataset->splits[TUTTI_TRAIN];
-  const size_t folds = dataset->folds;
-  size_t groups = 0;
-  for (size_t i = 0; train->group && i < train->rows; i++)
-    groups += train->group[i] == i; /* it is the first row of its group */
-  if (groups > 0 && groups - (folds ? (groups + folds - 1) / folds : 0) < 2)
-    tutti_log(loading->context, TUTTI_LOG_WARNING,
-              "data.groups: the rows of a training are of one group alone: learners that judge themselves (boosted "
-              "trees, svm) do it by rows of that group, and are surer of rows of others than they should be");
+  size_t fewest = SIZE_MAX;
+  for (size_t f = 0; train->group && f < (dataset->folds ? dataset->folds : 1); f++) {
+    size_t groups = groups_without(dataset, train, f);
+    fewest = groups < fewest ? groups : fewest;
+  }
+  if (fewest < 2)
+    tutti_log(
+        loading->context, TUTTI_LOG_WARNING,
+        "data.groups: the rows of a training are of one group alone: how groups differ cannot be learnt from them, "
+        "and learners that judge themselves by some of them, as boosted trees and svm do, are surer of rows of "
+        "other groups than they should be");
 }
 
 /* --- the splits of a fold --- */

@@ -89,7 +89,7 @@ static const char *truth_of(const struct tutti_data_column *column, bool value) 
 
 /* --- cells --- */
 
-/* 1.500 is 1500 where the training data have decimal commas. NULL: it is what it is. */
+/* 1.500 is 1500 where the training data have decimal commas; 001.500 is not. NULL: it is what it is. */
 static enum tutti_status ask_in_threes(struct reader *reader, double number, char *room, const char **meaning) {
   char word[TUTTI_SOURCE_WORD_ROOM];
   bool other;
@@ -109,7 +109,7 @@ static enum tutti_status meaning_of(struct reader *reader, size_t row, size_t co
   *meaning = NULL;
   if (cell == TUTTI_CELL_NUMBER || cell == TUTTI_CELL_INFINITE)
     *meaning = is_mark(reader, tutti_rows_number(reader->table, row, column)) ? "" : NULL;
-  if (!*meaning && tutti_rows_in_threes(reader->table, row, column) && !used->categories)
+  if (!*meaning && !*text && tutti_rows_in_threes(reader->table, row, column))
     return ask_in_threes(reader, tutti_rows_number(reader->table, row, column), room, meaning);
   if (cell != TUTTI_CELL_TEXT || (used->categories && tutti_category_find(used, text) != SIZE_MAX))
     return TUTTI_OK;

@@ -2,6 +2,7 @@
 #include "catalogue_write.h"
 #include "manager_impl.h"
 #include "run_inputs.h"
+#include "run_kept.h"
 #include "run_launch.h"
 #include "run_plugins.h"
 #include "run_rule.h"
@@ -13,7 +14,6 @@
 #include "engine/recipe/recipe_impl.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -384,26 +384,6 @@ static enum tutti_status give_up_rest(struct tutti_manager *manager) {
       manager->run->time, longest, before);
 }
 
-/* A run that trains nothing more has its ensemble already, unless another one was kept in its place. */
-static enum tutti_status warn_of_other_choice(const struct tutti_manager *manager, const char *chosen) {
-  const struct tutti_run_progress *progress = &manager->progress;
-  char *before;
-  if (!chosen || progress->restored == 0 || progress->done > progress->restored)
-    return TUTTI_OK;
-  TUTTI_TRY(manager->context,
-            tutti_run_file_read(manager->context, manager->options->directory, TUTTI_RUN_FILE_ENSEMBLE, &before));
-  json_t *known = before ? json_loads(before, 0, NULL) : NULL; /* a torn one is none */
-  if (known && strcmp(before, chosen) != 0)
-    tutti_log(
-        manager->context, TUTTI_LOG_WARNING,
-        "the ensemble in %s was chosen otherwise than the recipe says, as by tutti select --keep; it is chosen by "
-        "the recipe again: give that command again to have it back",
-        manager->options->directory);
-  json_decref(known);
-  tutti_free(before);
-  return TUTTI_OK;
-}
-
 /* A recipe that says neither how many nor how long gets the default, and is told so. */
 static void say_extent(tutti_context *context, const tutti_recipe *recipe) {
   if (tutti_recipe_fit(recipe) || tutti_recipe_find(recipe, "run", "budget") ||
@@ -469,7 +449,7 @@ enum tutti_status tutti_run(tutti_context *context, tutti_recipe *recipe, const 
   tutti_manager_report(&manager, TUTTI_PHASE_SELECT);
   TUTTI_TRY_OUT(context, tutti_run_end(context, &manager.pool, manager.experiment->host, &manager.history, &ending));
   TUTTI_TRY_OUT(context, tutti_weights_restore(&manager, ending.chosen));
-  TUTTI_TRY_OUT(context, warn_of_other_choice(&manager, ending.chosen));
+  TUTTI_TRY_OUT(context, tutti_kept_warn(context, options->directory, ending.chosen));
   TUTTI_TRY_OUT(context, tutti_run_finish(context, &manager.pool, &manager.history, &ending, summary));
   TUTTI_TRY_OUT(context, tutti_weights_remove(&manager, ending.chosen));
   TUTTI_TRY_OUT(context, tutti_manager_record_worked(&manager));

@@ -7,6 +7,7 @@
 #include "record_impl.h"
 #include "engine/data/split_names.h"
 #include "engine/evaluation/evaluate_impl.h"
+#include "run_kept.h"
 #include "run_weights.h"
 
 #include <inttypes.h>
@@ -294,15 +295,18 @@ out:
   return status;
 }
 
-/* What a run keeps of a choice: the texts of ensemble.json and summary.json. */
+/* What a run keeps of a choice: the texts of ensemble.json and summary.json. `own`: in place of the ensemble that its
+   recipe chooses, which it says. */
 static enum tutti_status make_result(tutti_context *context, tutti_view *view, const char *split, size_t count,
-                                     const char *const *overrides, char **chosen, char **summary) {
+                                     const char *const *overrides, bool own, char **chosen, char **summary) {
   enum tutti_status status = TUTTI_OK;
   char *evaluation = NULL, *shifts = NULL;
   struct trying trying = {0};
   TUTTI_TRY_OUT(context, begin_trying(context, view, split, keep_reads, count, overrides, &trying));
   TUTTI_TRY_OUT(context, choose(context, view, &trying.choice, chosen, &evaluation));
   TUTTI_TRY_OUT(context, tutti_weights_check(context, &view->pool, *chosen));
+  if (own)
+    TUTTI_TRY_OUT(context, tutti_kept_mark(context, split, count, overrides, chosen));
   if (view->experiment->dataset)
     TUTTI_TRY_OUT(context, tutti_run_shifts(context, &trying.choice, &view->history, &shifts));
   TUTTI_TRY_OUT(context,
@@ -326,7 +330,7 @@ enum tutti_status tutti_view_keep(tutti_context *context, tutti_view *view, cons
                       "%s are no run together: an ensemble of them is kept in a new directory", view->directory);
   TUTTI_TRY_OUT(context, tutti_run_lock(context, view->directory, &lock));
   TUTTI_TRY_OUT(context, tutti_view_open(context, view->directory, &now));
-  TUTTI_TRY_OUT(context, make_result(context, now, split, count, overrides, &chosen, summary));
+  TUTTI_TRY_OUT(context, make_result(context, now, split, count, overrides, true, &chosen, summary));
   TUTTI_TRY_OUT(context, tutti_joined_describe(context, now, summary));
   TUTTI_TRY_OUT(context, tutti_run_write_result(context, now->directory, chosen, summary));
 out:
@@ -345,7 +349,7 @@ enum tutti_status tutti_view_keep_to(tutti_context *context, tutti_view *view, c
   if (!view->unnamed)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s is a run of its own; its ensemble is kept there",
                       view->directory);
-  TUTTI_TRY_OUT(context, make_result(context, view, split, count, overrides, &chosen, summary));
+  TUTTI_TRY_OUT(context, make_result(context, view, split, count, overrides, false, &chosen, summary));
   TUTTI_TRY_OUT(context, tutti_joined_write(context, view, directory));
   TUTTI_TRY_OUT(context, tutti_joined_describe(context, view, summary));
   TUTTI_TRY_OUT(context, tutti_run_write_result(context, directory, chosen, summary));

@@ -98,9 +98,12 @@ out:
    that was killed while it went on has that of before. A budget of 0 is one that the time alone bounds. */
 static bool asks_for_more(const json_t *trials, const struct tutti_run_config *wanted) {
   const json_t *time = json_object_get(trials, "time");
-  json_int_t budget = json_integer_value(json_object_get(trials, "budget"));
-  return (budget > 0 && (wanted->budget == 0 || wanted->budget > budget)) ||
-         (time && wanted->time > json_number_value(time));
+  const json_int_t budget = json_integer_value(json_object_get(trials, "budget")),
+                   done = json_integer_value(json_object_get(trials, "done"));
+  bool room = wanted->budget == 0 || wanted->budget > done;
+  bool more = budget > 0 && (wanted->budget == 0 || wanted->budget > budget);
+  bool longer = time && wanted->time > json_number_value(time);
+  return room && (more || longer);
 }
 
 /* Is a cell's run at its end, and does the cell ask for no more than it has? */

@@ -10,8 +10,10 @@
 
 #include "core/base/text_impl.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <tutti/data.h>
+#include <tutti/kind.h>
 
 /* Does a key define the rows? Yes for those of any source, and for these of the data set. */
 static bool is_data_key(const char *key) {
@@ -269,34 +271,46 @@ out:
 }
 
 /* A hyperparameter that has one value stands where its backend has it: hyperparameters.learner in backend.learner,
-   hyperparameters.trees.method in trees.method. */
-static size_t find_fixed(const struct key_table *table, const char *key) {
+   hyperparameters.trees.method in trees.method. table->count: it is none, or stands nowhere. */
+static size_t find_fixed(tutti_context *context, const struct key_table *table, const char *key) {
   static const char hyperparameters[] = "hyperparameters.", backend[] = "backend.";
   const size_t length = strlen(hyperparameters);
-  size_t found = find_key(table, key);
-  if (found < table->count || strncmp(key, hyperparameters, length) != 0)
-    return found;
+  char section[32];
+  enum tutti_kind kind;
+  if (strncmp(key, hyperparameters, length) != 0)
+    return table->count;
   key += length;
-  for (found = 0; found < table->count; found++) {
-    const char *name = table->keys[found];
-    bool of_backend = !strchr(key, '.') && strncmp(name, backend, strlen(backend)) == 0;
-    if (strcmp(of_backend ? name + strlen(backend) : name, key) == 0)
-      break;
+  bool of_backend = !strchr(key, '.');
+  (void)snprintf(section, sizeof section, "%.*s", (int)strcspn(key, "."), key);
+  bool of_kind = !of_backend && tutti_kind_parse(context, section, &kind) == TUTTI_OK;
+  tutti_error_clear(context);
+  for (size_t k = 0; k < table->count && !of_kind; k++) {
+    const char *name = table->keys[k];
+    bool there = strncmp(name, backend, strlen(backend)) == 0;
+    if (of_backend == there && strcmp(there ? name + strlen(backend) : name, key) == 0)
+      return k;
   }
-  return found;
+  return table->count;
+}
+
+/* By a key, and by where it stands in recipes in which it has one value. */
+static enum tutti_status refine_by_key(tutti_context *context, struct compare *compare, const struct key_table *table,
+                                       const char *name) {
+  size_t key = find_key(table, name), fixed = find_fixed(context, table, name);
+  if (key == table->count && fixed == table->count) {
+    const char *closest = tutti_closest_name(name, table->count, table->keys);
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "--by: no recipe has a key '%s' that may tell variants apart%s%s%s",
+                      name, closest ? "; did you mean '" : "", closest ? closest : "", closest ? "'?" : "");
+  }
+  if (key < table->count)
+    TUTTI_TRY(context, refine(context, compare, table, key));
+  return fixed < table->count ? refine(context, compare, table, fixed) : TUTTI_OK;
 }
 
 static enum tutti_status refine_by(tutti_context *context, struct compare *compare, const struct key_table *table,
                                    size_t count, const char *const *by) {
-  for (size_t i = 0; i < count; i++) {
-    size_t key = find_fixed(table, by[i]);
-    if (key == table->count) {
-      const char *closest = tutti_closest_name(by[i], table->count, table->keys);
-      return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "--by: no recipe has a key '%s' that may tell variants apart%s%s%s",
-                        by[i], closest ? "; did you mean '" : "", closest ? closest : "", closest ? "'?" : "");
-    }
-    TUTTI_TRY(context, refine(context, compare, table, key));
-  }
+  for (size_t i = 0; i < count; i++)
+    TUTTI_TRY(context, refine_by_key(context, compare, table, by[i]));
   return TUTTI_OK;
 }
 
@@ -306,7 +320,7 @@ static enum tutti_status find_variants(tutti_context *context, struct compare *c
   struct key_table table = {0};
   compare->variants = 1;
   TUTTI_TRY_OUT(context, collect_keys(context, compare, &table));
-  TUTTI_TRY_OUT(context, tutti_alloc(context, table.count + count, sizeof *compare->keys, &compare->keys));
+  TUTTI_TRY_OUT(context, tutti_alloc(context, table.count + 2 * count, sizeof *compare->keys, &compare->keys));
   TUTTI_TRY_OUT(context, count ? refine_by(context, compare, &table, count, by)
                                : refine_by_differences(context, compare, &table));
   TUTTI_TRY_OUT(context,

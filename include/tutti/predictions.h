@@ -39,8 +39,9 @@ TUTTI_API const char *tutti_predictions_fault(enum tutti_task_kind kind, size_t 
    classification: [rows], the mutual information of label and draw in nats, a part of the entropy of the probabilities.
    On disk: float32 .npy. How many numbers a row has: */
 TUTTI_API size_t tutti_epistemic_width(enum tutti_task_kind kind, size_t outputs);
-/* What is wrong with such numbers, parts [rows][tutti_epistemic_width], of the predictions `values`: one that is negative,
-   no number, or more than the whole (within a thousandth); where there is no variance (NaN), any size goes. Returns as tutti_predictions_fault does. */
+/* What is wrong with such numbers, parts [rows][tutti_epistemic_width], of the predictions `values`: one that is
+   negative, no number, or more than the whole (within a thousandth); where there is no variance (NaN), any size goes.
+   Returns as tutti_predictions_fault does. */
 TUTTI_API const char *tutti_parts_fault(enum tutti_task_kind kind, size_t rows, size_t outputs, const float *values,
                                         const float *parts);
 

@@ -121,8 +121,8 @@ TUTTI_API double tutti_rows_number(const tutti_rows *rows, size_t row, size_t co
 /* The text of a cell that holds no finite number, or one with zeros before it, as codes have: as it was handed over;
    "" if there was none. Borrowed until the next one is added. */
 TUTTI_API const char *tutti_rows_text(const tutti_rows *rows, size_t row, size_t column);
-/* Was the cell added as a word such as 1.500, with three digits behind a point? Where commas are decimal signs, it may be
-   1500. False for numbers that were handed over as such. */
+/* Was the cell added as a word such as 1.500, with three digits behind a point? Where commas are decimal signs, it may
+   be 1500. False for numbers that were handed over as such. */
 TUTTI_API bool tutti_rows_in_threes(const tutti_rows *rows, size_t row, size_t column);
 /* Why a row cannot be read, borrowed; NULL: it can. */
 TUTTI_API const char *tutti_rows_unread(const tutti_rows *rows, size_t row);

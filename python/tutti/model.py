@@ -258,7 +258,7 @@ class Model:
         if len(y) < 2:
             return float("nan")
         left, spread = ((y - predicted) ** 2).sum(axis=0), ((y - y.mean(axis=0)) ** 2).sum(axis=0)
-        constant = spread == 0
+        constant = (y == y[:1]).all(axis=0)  # not spread == 0: means are rounded
         return float(numpy.mean(numpy.where(constant, left == 0, 1 - left / numpy.where(constant, 1, spread))))
 
     def __repr__(self):

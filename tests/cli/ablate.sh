@@ -271,6 +271,13 @@ for size in 1 3; do
   same_file alone-grown-$size/ensemble.json grown/runs/size=${size}_seed-3/ensemble.json
 done
 
+# Nor is one begun again that has more trials than are asked for now, whatever its time.
+for extent in "1h 6" "2h 5"; do
+  tutti ablate small.ini --swap selector.size=1 --set "run.time=${extent% *}" --set "run.budget=${extent#* }" --out timed --resume
+  expect_code 0
+done
+expect_err "was finished before"
+
 # A search that was begun by a cell further behind goes on there.
 tutti ablate small.ini --swap selector.plugin=top-m --out later --quiet
 expect_code 0

@@ -243,14 +243,23 @@ tutti run values.ini --quiet --set head.kind=linear --set data.calibration=0.5 -
 expect_code 0
 expect_out "taken for what its intervals cover: the ensemble has none of its own"
 # A run that is resumed chooses by its recipe again, and says so once.
-said="runs/classes was chosen otherwise than the recipe says, as by tutti select --keep"
 cp -r runs/classes resumed
-tutti run resumed/recipe.ini --out resumed --resume
+for budget in 4 4 6; do
+  tutti run resumed/recipe.ini --out resumed --resume --set run.budget=$budget
+  expect_code 0
+  cat err
+done >said
+
+checks=$((checks + 1))
+[ "$(grep -c "resumed: its ensemble was kept by tutti select, and is chosen by the recipe again" said)" -eq 1 ] ||
+  complain "expected one warning"
+expect_in said "to have it back: tutti select resumed --keep --set 'calibrator.plugin=by-task' --set 'calibrator.of_classes=vector-scaling'"
+# Nor does it where what was kept is what the recipe chooses.
+tutti select resumed --keep --set calibrator.plugin=temperature
 expect_code 0
-expect_err "${said/runs\/classes/resumed}"
-tutti run resumed/recipe.ini --out resumed --resume
+tutti run resumed/recipe.ini --out resumed --resume --set run.budget=6
 expect_code 0
-expect_not_in err "${said/runs\/classes/resumed}"
+expect_not_in err "kept by tutti select"
 tutti validate values.ini --set calibrator.plugin=by-task --set calibrator.of_values=conformal
 expect_code 2
 expect_err "calibrator conformal gives no means and variances"

@@ -317,6 +317,14 @@ done
 # How many groups the parts have is shown, and the page does not take rows of one for independent.
 tutti status few-3
 expect_out "6 train of 1 group, 6 validation of 1 group, 6 test of 1 group"
+tutti status few-8
+expect_out "36 validation and training, of 6 groups, by 2 folds, 12 test of 2 groups"
+# Groups are dealt by their rows: one large group is a fold by itself, and the others' only training.
+{ echo site,x,y; for i in $(seq 78); do echo "s$((i <= 60 ? 0 : (i - 55) / 6)),$i,$((i * i % 17))"; done; } >uneven.csv
+tutti validate values.ini --set data.path=uneven.csv --set data.target=y --set data.ignore= --set data.groups=site \
+  --set data.split="0.8 0.2 0" --set data.folds=2
+expect_code 0
+expect_err "$said"
 tutti status few-8 --json
 expect_json 2 data groups test
 tutti report few-8 --to few.html

@@ -128,6 +128,17 @@ expect_not_in out "max_depth"
 tutti compare conditional --by hyperparameters.learner --by hyperparameters.trees.method
 expect_code 0
 expect_out "backend.learner" "trees.method" "extra-trees" "random-forest"
+# Where it has a range in some runs and single values in others, these are told apart, too.
+for method in "choice extra-trees random-forest" extra-trees random-forest; do
+  tutti run nested.ini --quiet --out "methods/$method" --set hyperparameters.learner=trees --set "hyperparameters.trees.method=$method" --set run.budget=3
+  expect_code 0
+done
+tutti compare methods --by hyperparameters.trees.method
+expect_code 0
+expect_out "3 runs: 3 variants"
+tutti compare methods --by hyperparameters.selector.size
+expect_code 2
+expect_err "no recipe has a key 'hyperparameters.selector.size'"
 tutti compare conditional --by hyperparameters.trees.methods
 expect_code 2
 expect_err "no recipe has a key 'hyperparameters.trees.methods'"

@@ -174,7 +174,7 @@ class Predictions(unittest.TestCase):
         observed = two * [1, 100] + numpy.sin(numpy.arange(two.size)).reshape(two.shape)
         each = 1 - ((observed - two) ** 2).sum(axis=0) / ((observed - observed.mean(axis=0)) ** 2).sum(axis=0)
         self.assertAlmostEqual(tutti.Model("two").score(columns, observed), each.mean(), places=12)
-        self.assertEqual(model.score(columns, numpy.zeros(len(mean))), 0)
+        self.assertEqual(model.score(columns, numpy.full(len(mean), 0.1)), 0)
         one = {name: column[:1] for name, column in columns.items()}
         self.assertTrue(numpy.isnan(model.score(one, one["y"])))
 

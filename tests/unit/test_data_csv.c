@@ -318,6 +318,24 @@ static void words_in_threes_of_an_application(void **state) {
   }
 }
 
+/* So are categories that are numbers. */
+static void categories_in_threes_of_an_application(void **state) {
+  (void)state;
+  static const char *const words[] = {"2.500", "1500"};
+  tutti_rows *rows;
+  tutti_split *split;
+  put("a.csv", "k;b;y\n1500;1,5;3\n2500;2,5;4\n1500;3,5;5\n2500;4,5;5\n");
+  loads(PLAIN "categorical=k\nignore=b");
+  assert_int_equal(tutti_rows_create(context, "here", &rows), TUTTI_OK);
+  assert_int_equal(tutti_rows_add_column(context, rows, "k"), TUTTI_OK);
+  for (size_t r = 0; r < 2; r++)
+    assert_int_equal(tutti_rows_add_cell(context, rows, 0, words[r]), TUTTI_OK);
+  assert_int_equal(tutti_dataset_encode(context, dataset, rows, &split), TUTTI_OK);
+  assert_memory_equal(tutti_split_inputs(split), ((float[]){0, 1, 1, 0}), 4 * sizeof(float));
+  tutti_split_destroy(split);
+  tutti_rows_destroy(rows);
+}
+
 /* What the recipe says of decimal signs holds for the training file and for new ones. */
 static void new_files_are_read_as_the_recipe_says(void **state) {
   (void)state;
@@ -686,6 +704,7 @@ int main(void) {
       data_test(rows_of_an_application),
       data_test(new_files_are_written_as_the_data),
       data_test(words_in_threes_of_an_application),
+      data_test(categories_in_threes_of_an_application),
       data_test(new_files_are_read_as_the_recipe_says),
       data_test(marks_among_numbers_of_an_application),
       data_test(headers),
