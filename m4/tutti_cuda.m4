@@ -42,7 +42,7 @@ AS_IF([test -n "$NVCC"], [
       [CUDA_TARGETS="$CUDA_TARGETS $tutti_target" tutti_codes="$tutti_codes $tutti_code"])
   done
   AC_MSG_RESULT([$tutti_codes])
-  AS_IF([test -z "$CUDA_TARGETS"], [NVCC= CUDA_LIBS= cuda_why="$NVCC compiles C++20 for no device since sm_80"])])
+  AS_IF([test -z "$CUDA_TARGETS"], [cuda_why="$NVCC compiles C++20 for no device since sm_80" NVCC= CUDA_LIBS=])])
 CUDNN_LIBS= cudnn_why="no CUDA Toolkit"
 AS_IF([test -n "$NVCC"], [
   tutti_cppflags=$CPPFLAGS tutti_libs=$LIBS

@@ -20,8 +20,8 @@ static enum tutti_status load(struct cuda_pool *pool, const struct cuda_selectio
   work->layout = backend_cuda_layout(&work->program, 0);
   a->answers = work->layout.copied;
   size_t report = a->answers + backend_cuda_prediction_answers(&a->what);
-  TUTTI_TRY(context, backend_cuda_rows_use(context, &pool->data, &pool->memory, rows, pool->copies, &work->train));
   TUTTI_TRY(context, backend_cuda_arena_take(context, &pool->memory, work->layout.copied + own, &work->memory));
+  TUTTI_TRY(context, backend_cuda_rows_use(context, &pool->data, &pool->memory, rows, pool->copies, &work->train));
   TUTTI_TRY(context, backend_cuda_arena_take(context, &pool->host, report + sizeof *work->report, &work->staged));
   work->report = (struct cuda_report *)(void *)(work->staged->at + report);
   memset(work->report, 0, sizeof *work->report);

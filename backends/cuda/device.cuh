@@ -84,6 +84,7 @@ struct block {
   const double *class_weights;
   bool tensor;         /* products by tensor cores, in TF32 */
   bool weights_shared; /* the weights lie in shared memory */
+  bool thin;           /* products of few rows go their own way, where they are staged: the stage follows from the job */
 };
 
 /* A product of matrices A [m][k] and B [k][n] (product.cuh says how they may lie). */

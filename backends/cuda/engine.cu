@@ -311,6 +311,7 @@ CUDA_PHASE void begin_prediction(float4 *shared, const struct cuda_prediction &p
   b->edges = p.edges;
   b->stage = within_shared(p.stage);
   b->weights = p.weights;
+  b->thin = false; /* any block may predict, with a stage or without one, and the bits are the same */
   b->head = &p.head;
 }
 
@@ -322,6 +323,7 @@ CUDA_PHASE void begin_training(float4 *shared, const struct cuda_job &job) {
   b->stage = within_shared(job.stage);
   b->weights = at(*b, job.weights);
   b->weights_shared = job.weights.shared;
+  b->thin = true;
   b->gradients = at(*b, job.gradients);
   b->head = &job.head;
   b->artificial = job.artificial;

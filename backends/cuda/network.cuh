@@ -172,9 +172,9 @@ CPU_INLINE void multiply_by(const struct block &b, const struct product &p, cons
     if (p.k <= THIN_ROWS)
       return multiply<FORM>(p, start, store);
   } else if constexpr (FORM == PRODUCT_PLAIN) {
-    if (p.m == 1 && p.n <= THIN_COLUMNS)
+    if (b.thin && p.m == 1 && p.n <= THIN_COLUMNS)
       return multiply_thin_plain<1>(p, b.stage, start, store);
-    if (p.m <= THIN_ROWS && p.n <= THIN_COLUMNS)
+    if (b.thin && p.m <= THIN_ROWS && p.n <= THIN_COLUMNS)
       return multiply_thin_plain<THIN_ROWS>(p, b.stage, start, store);
   } else {
     if (p.m == 1)

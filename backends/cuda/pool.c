@@ -110,11 +110,13 @@ static enum tutti_status load(struct cuda_pool *pool, struct cuda_work *work) {
   const struct cuda_selection train = backend_cuda_whole(work->job.train),
                               validation = backend_cuda_whole(validation_of(work));
   size_t reports = work->layout.copied, answers = reports + sizeof *work->report;
+  /* Rows, which often take little, ask for a piece of memory, and leave that much less for what is taken behind them:
+     so they come last. */
+  TUTTI_TRY(context, backend_cuda_arena_take(context, &pool->memory, work->layout.bytes, &work->memory));
   TUTTI_TRY(context, backend_cuda_rows_use(context, &pool->data, &pool->memory, &train, pool->copies, &work->train));
   if (validation.split)
     TUTTI_TRY(context,
               backend_cuda_rows_use(context, &pool->data, &pool->memory, &validation, pool->copies, &work->validation));
-  TUTTI_TRY(context, backend_cuda_arena_take(context, &pool->memory, work->layout.bytes, &work->memory));
   TUTTI_TRY(context, backend_cuda_arena_take(context, &pool->host, answers + sizeof *work->answer, &work->staged));
   struct cuda_job job = job_of(work);
   job.train = work->train->rows;

@@ -32,8 +32,8 @@ static enum tutti_status open_question(tutti_context *context, const struct cuda
   TUTTI_TRY(context, backend_cuda_stream_lower(context, run->library, job, purpose, &q->program));
   q->need = q->program.bytes + backend_cuda_rows_missing(&q->memory->data, rows);
   TUTTI_TRY(context, backend_cpu_weights_read(context, q->program.plan, weights));
-  TUTTI_TRY(context, backend_cuda_rows_use(context, &q->memory->data, &q->memory->device, rows, run->stream, &q->rows));
   TUTTI_TRY(context, backend_cuda_arena_take(context, &q->memory->device, q->program.bytes, &q->region));
+  TUTTI_TRY(context, backend_cuda_rows_use(context, &q->memory->data, &q->memory->device, rows, run->stream, &q->rows));
   run->memory = (float *)(void *)q->region->device;
   TUTTI_TRY(context,
             backend_cuda_library_lend(context, run->library, run->memory + q->program.products, STREAM_PRODUCT_BYTES,

@@ -79,6 +79,7 @@ static enum tutti_status take_memory(tutti_context *context, struct stream_memor
   const struct cuda_selection train = backend_cuda_whole(trial->job.train),
                               validation = backend_cuda_whole(trial->job.validation);
   struct staging s = staging_of(trial);
+  TUTTI_TRY(context, backend_cuda_arena_take(context, &memory->device, trial->program.bytes, &trial->memory));
   TUTTI_TRY(context,
             backend_cuda_rows_use(context, &memory->data, &memory->device, &train, stream, &trial->train_rows));
   trial->train.rows = trial->train_rows->rows;
@@ -87,7 +88,6 @@ static enum tutti_status take_memory(tutti_context *context, struct stream_memor
                                              &trial->validation_rows));
     trial->validation.rows = trial->validation_rows->rows;
   }
-  TUTTI_TRY(context, backend_cuda_arena_take(context, &memory->device, trial->program.bytes, &trial->memory));
   TUTTI_TRY(context, backend_cuda_arena_take(context, &memory->host, s.bytes, &trial->staged));
   char *staged = trial->staged->at;
   trial->run.memory = (float *)(void *)trial->memory->device;

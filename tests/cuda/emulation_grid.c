@@ -4,6 +4,9 @@
 #include "fiber.h"
 #include "races.h"
 
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#endif
 #include <sched.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -208,6 +211,9 @@ static char *stacks_of(size_t size) {
   char *stack = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (stack == MAP_FAILED)
     return NULL;
+#if defined(__SANITIZE_ADDRESS__)
+  __asan_unpoison_memory_region(stack, size); /* not every compiler's library forgets what lay there before */
+#endif
   kept_stacks = stack;
   kept_size = size;
   return stack;

@@ -15,7 +15,7 @@
 #include "cuda_sides.h"
 #include "tests/watched.h"
 
-enum { FEATURES = 5, SIDE = 6, CHANNELS = 2, ROWS = 13, HELD = 5, OUTPUTS = 2, CLASSES = 3 };
+enum { FEATURES = 5, SIDE = 6, CHANNELS = 2, ROWS = 40, HELD = 5, OUTPUTS = 2, CLASSES = 3 };
 
 static bool images;
 
@@ -72,12 +72,13 @@ static int end(void **state) {
 }
 
 /* Train, predict, and differentiate. */
-static void use(const tutti_network *network, const char *settings) {
+static void use_with(const tutti_network *network, const char *precision, const char *settings) {
   struct tutti_outcome outcome = {.size = sizeof outcome};
   float out[HELD * 8], parts[HELD * 8];
   tutti_tensors *gradient;
   double loss;
   configure(settings);
+  OK(tutti_config_set(context, cuda.config, "precision", precision));
   struct tutti_job job = side_job(&cuda, network, 3);
   cuda.epochs = 0;
   OK(tutti_backend_train(context, cuda.backend, &job, &outcome));
@@ -93,6 +94,8 @@ static void use(const tutti_network *network, const char *settings) {
   tutti_tensors_destroy(gradient);
   tutti_tensors_destroy(outcome.weights);
 }
+
+static void use(const tutti_network *network, const char *settings) { use_with(network, "float32", settings); }
 
 /* --- networks of tables --- */
 
@@ -142,8 +145,16 @@ static void test_tables(void **state) {
     tutti_network_destroy(network);
   }
   make_task(TUTTI_OP_HEAD_GAUSSIAN);
-  tutti_network *network = every_op(150); /* of which a block's shared memory has no room for all */
-  use(network, "epochs=1 batch_size=0");
+  /* Of 150 units a block's shared memory has no room for all: products are staged or, of up to four rows, thin; the
+     gradients of biases are summed up in parts from 16 rows on. Also by tensor cores. */
+  static const char *const staged[] = {
+      "epochs=1 batch_size=0", "epochs=1 batch_size=20 gradient_clip=0.1",
+      "epochs=1 batch_size=19", /* and a step of two rows */
+      "epochs=1 batch_size=39", /* and one of a single row */
+  };
+  tutti_network *network = every_op(150);
+  for (size_t i = 0; i < 2 * sizeof staged / sizeof *staged; i++)
+    use_with(network, i % 2 ? "tf32" : "float32", staged[i / 2]);
   tutti_network_destroy(network);
   network = every_op(6); /* without validation rows */
   struct tutti_job job = side_job(&cuda, network, 3);
