@@ -113,6 +113,13 @@ if ! on_device; then
   CUDA_LAUNCH_BLOCKING=1 tutti run "$recipe" "${small[@]}" --set backend.plugin=cuda --out none
   expect_error
   expect_err "CUDA_LAUNCH_BLOCKING is set"
+  # A network that the memory has just room for, with its rows, trains; with a little less it is refused before that.
+  for memory in 16 15; do
+    TUTTI_EMULATED_MEMORY=$memory tutti run "$recipe" --set backend.plugin=cuda --set run.budget=1 --set selector.size=1 \
+      --set space.min_depth=3 --set space.widths=600 --set hyperparameters.epochs=2 --workers 1 --quiet --out room-$memory
+    if [ $memory -eq 16 ]; then expect_code 0; else expect_error; fi
+  done
+  expect_err "and the device has 15 MiB"
   TUTTI_EMULATED_DEVICES=0 tutti doctor
   expect_code 0
   expect_out "backend-cuda.so lacks something here: " "no CUDA device" "0 of them broken, 1 without something that they need"
