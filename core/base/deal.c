@@ -12,6 +12,13 @@ static int compare_units(const void *one, const void *other) {
   return a->rows != b->rows ? (a->rows < b->rows) - (a->rows > b->rows) : (a->first > b->first) - (a->first < b->first);
 }
 
+size_t tutti_groups_count(size_t count, const uint32_t *group) {
+  size_t groups = 0;
+  for (size_t r = 0; group && r < count; r++)
+    groups += group[r] == r; /* it is the first of its group */
+  return groups;
+}
+
 enum tutti_status tutti_deal_groups(tutti_context *context, size_t count, const uint32_t *group, const uint32_t *order,
                                     size_t folds, uint32_t *fold, size_t *groups) {
   enum tutti_status status = TUTTI_OK;

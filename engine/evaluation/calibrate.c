@@ -295,13 +295,6 @@ static bool helps(const struct tutti_calibrating *of, const struct sums *sums, b
   return 2 * better > judged;
 }
 
-static size_t groups_of(const struct tutti_calibrating *of) {
-  size_t groups = 0;
-  for (size_t r = 0; r < of->combined->rows; r++)
-    groups += of->group[r] == r; /* it is the first of its group */
-  return groups;
-}
-
 /* Why intervals are taken whose score is not better by more than chance may be; nothing, if they are not. */
 static void say_promise(const struct tutti_calibrating *of, const struct sums *sums, double cells,
                         struct tutti_verdict *verdict) {
@@ -320,7 +313,7 @@ static void say_promise(const struct tutti_calibrating *of, const struct sums *s
     (void)snprintf(verdict->taken, sizeof verdict->taken,
                    "%s: the rows that it is fitted to chose nothing; they are of %zu groups: the more there are, the "
                    "better these hold what they promise",
-                   taken, groups_of(of));
+                   taken, tutti_groups_count(of->combined->rows, of->group));
 }
 
 /* Intervals are judged by their score at the levels at which they are finite in every fold. */

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include <tutti/deal.h>
 
 static enum tutti_status best_of(tutti_context *context, const struct tutti_experiment *experiment,
                                  const struct tutti_history *history, json_t **out) {
@@ -27,15 +28,6 @@ static enum tutti_status best_of(tutti_context *context, const struct tutti_expe
   return TUTTI_OK;
 }
 
-/* Groups of rows that belong together; 0: each row stands alone. */
-static size_t groups_of(const tutti_split *split) {
-  const uint32_t *group = tutti_split_groups(split);
-  size_t groups = 0;
-  for (size_t r = 0; group && r < tutti_split_rows(split); r++)
-    groups += group[r] == r; /* it is the first of its group */
-  return groups;
-}
-
 static json_t *data_of(const struct tutti_experiment *experiment) {
   const tutti_dataset *dataset = experiment->dataset;
   if (!dataset)
@@ -44,8 +36,9 @@ static json_t *data_of(const struct tutti_experiment *experiment) {
   for (size_t i = 0; i < tutti_dataset_splits(dataset); i++) {
     const tutti_split *split = tutti_dataset_split(dataset, i);
     json_object_set_new(rows, tutti_split_name(split), json_integer((json_int_t)tutti_split_rows(split)));
-    if (groups_of(split) > 0)
-      json_object_set_new(groups, tutti_split_name(split), json_integer((json_int_t)groups_of(split)));
+    const size_t count = tutti_groups_count(tutti_split_rows(split), tutti_split_groups(split));
+    if (count > 0)
+      json_object_set_new(groups, tutti_split_name(split), json_integer((json_int_t)count));
   }
   struct tutti_shape input = experiment->task.input;
   json_t *data = json_pack("{s:o, s:[i, i, i], s:I}", "rows", rows, "input", input.height, input.width, input.channels,
