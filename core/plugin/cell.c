@@ -102,3 +102,11 @@ enum tutti_cell tutti_cell_read(const char *text, double *number) {
   }
   return isnan(*number) ? TUTTI_CELL_TEXT : isinf(*number) ? TUTTI_CELL_INFINITE : TUTTI_CELL_NUMBER;
 }
+
+bool tutti_cell_in_threes(const char *text, char sign) {
+  static const char digits[] = "0123456789";
+  text += *text == '-' || *text == '+';
+  size_t whole = strspn(text, digits);
+  return whole >= 1 && whole <= 3 && text[whole] == sign && strspn(text + whole + 1, digits) == 3 &&
+         text[whole + 4] == '\0';
+}

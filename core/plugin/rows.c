@@ -229,15 +229,6 @@ enum tutti_status tutti_rows_add_text(tutti_context *context, tutti_rows *rows, 
   return TUTTI_OK;
 }
 
-/* A sign or none, one to three digits, a point and three more, as 1.500. */
-static bool in_threes(const char *text) {
-  static const char digits[] = "0123456789";
-  text += *text == '-' || *text == '+';
-  size_t whole = strspn(text, digits);
-  return whole >= 1 && whole <= 3 && text[whole] == '.' && strspn(text + whole + 1, digits) == 3 &&
-         text[whole + 4] == '\0';
-}
-
 enum tutti_status tutti_rows_add_cell(tutti_context *context, tutti_rows *rows, size_t column, const char *text) {
   double number;
   enum tutti_cell kind = tutti_cell_read(text, &number);
@@ -247,7 +238,7 @@ enum tutti_status tutti_rows_add_cell(tutti_context *context, tutti_rows *rows, 
   if ((kind != TUTTI_CELL_NUMBER && *text) || zero)
     TUTTI_TRY(context, keep_text(context, rows, cells, text));
   add(cells, kind, number);
-  if (kind == TUTTI_CELL_NUMBER && in_threes(text))
+  if (tutti_cell_in_threes(text, '.'))
     cells->kinds[cells->count - 1] |= TUTTI_ROWS_IN_THREES;
   return TUTTI_OK;
 }

@@ -27,6 +27,9 @@ enum tutti_cell { TUTTI_CELL_NUMBER, TUTTI_CELL_INFINITE, TUTTI_CELL_MISSING, TU
    write that a value is missing ("", ?, NA, N/A, nan, null), or a text. *number is NaN unless it is a number or
    infinite. */
 TUTTI_API enum tutti_cell tutti_cell_read(const char *text, double *number);
+/* Is a word one to three digits, this sign and three more, as 1.500 or -12,345? The sign may then be that of decimals or
+   stand between thousands. */
+TUTTI_API bool tutti_cell_in_threes(const char *text, char sign);
 
 /* Add a column without cells; columns are numbered from 0. `name` is UTF-8. NULL: the data do not name it; it is called
    "x" and its number. TUTTI_ERROR_USAGE: another column has this name; TUTTI_ERROR_PLUGIN: the rows are images. */

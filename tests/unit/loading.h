@@ -23,6 +23,9 @@ int loading_begin(void **state);
 int loading_end(void **state);
 #define data_test(function) cmocka_unit_test_setup_teardown(function, loading_begin, loading_end)
 
+/* Parameters by which inputs are the numbers of a.csv: all rows in the training split, nothing scaled. */
+#define PLAIN "split=1 0 0\nstandardise=no\npath=a.csv\n"
+
 /* Write a file in the folder. */
 void put_bytes(const char *name, const void *bytes, size_t count);
 void put(const char *name, const char *text);

@@ -142,12 +142,26 @@ static void test_words(void **state) {
   }
 }
 
+static void test_words_in_threes(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    char sign;
+    bool is;
+  } words[] = {{"1.500", '.', true},    {"-12.345", '.', true},    {"+123.456", '.', true},   {"0.500", '.', true},
+               {"1,500", ',', true},    {"1,500", '.', false},     {"1.500", ',', false},     {"1234.567", '.', false},
+               {".500", '.', false},    {"1.50", '.', false},      {"1.5000", '.', false},    {"1.500e2", '.', false},
+               {"--1.500", '.', false}, {"1.500.000", '.', false}, {"1,234.567", '.', false}, {"a.500", '.', false},
+               {"1500", '.', false},    {"", '.', false},          {"-", '.', false}};
+  for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+    if (tutti_cell_in_threes(words[i].text, words[i].sign) != words[i].is)
+      fail_msg("'%s' with '%c' is not %d", words[i].text, words[i].sign, words[i].is);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_borders),
-      cmocka_unit_test(test_random_numbers),
-      cmocka_unit_test(test_printed_doubles),
-      cmocka_unit_test(test_words),
+      cmocka_unit_test(test_borders), cmocka_unit_test(test_random_numbers),  cmocka_unit_test(test_printed_doubles),
+      cmocka_unit_test(test_words),   cmocka_unit_test(test_words_in_threes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,8 +4,6 @@
 
 #include <math.h>
 
-#define PLAIN "split=1 0 0\nstandardise=no\npath=a.csv\n"
-
 static void assert_features(size_t count, const char *const *names) {
   assert_int_equal(tutti_split_input(split_of("train")).channels, count);
   for (size_t i = 0; i < count; i++)

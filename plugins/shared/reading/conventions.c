@@ -13,12 +13,6 @@ enum tutti_status reading_conventions_open(tutti_context *context, size_t column
 
 void reading_conventions_release(struct reading_conventions *conventions) { tutti_free(conventions->column); }
 
-bool reading_is_ambiguous(const char *text, char sign, char other) {
-  const char *at = strchr(text, sign);
-  text += strspn(text, "+-");
-  return at && !strchr(text, other) && at > text && at - text <= 3 && strspn(at + 1, digits) == 3 && at[4] == '\0';
-}
-
 static void note(size_t *first, size_t line) { *first = *first ? *first : line; }
 
 /* A whole number without marks: above 999 it says that thousands have none. */
@@ -51,7 +45,7 @@ void reading_conventions_note(struct reading_conventions *conventions, size_t co
   if (text[strspn(text, "+-.,0123456789")] != '\0' || (!comma && !point) || (comma && is != READING_NUMBER))
     return;
   bool zero = text[strspn(text, "+-")] == '0';
-  bool maybe_comma = !zero && reading_is_ambiguous(text, ',', '.'), maybe_point = reading_is_ambiguous(text, '.', ',');
+  bool maybe_comma = !zero && tutti_cell_in_threes(text, ','), maybe_point = tutti_cell_in_threes(text, '.');
   if (maybe_comma) {
     note(&conventions->maybe_comma, line);
     note(&numbers->maybe_comma, line);

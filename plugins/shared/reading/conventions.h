@@ -32,9 +32,6 @@ TUTTI_NODISCARD enum tutti_status reading_conventions_open(tutti_context *contex
                                                            struct reading_conventions *conventions);
 void reading_conventions_release(struct reading_conventions *conventions);
 
-/* Is there this sign once, with one to three digits before it and three behind it, and not the other? */
-bool reading_is_ambiguous(const char *text, char sign, char other);
-
 /* Where cells are not separated by commas, each number is read by itself: note what it says of all, and of its column.
    `is` is what reading_numeral made of the text. */
 void reading_conventions_note(struct reading_conventions *conventions, size_t column, size_t line, const char *text,

@@ -216,7 +216,7 @@ static enum tutti_status add_columns(struct table *table) {
 static enum reading_numeral look_at(const struct table *table, const char *text, char *number) {
   enum reading_numeral is = reading_numeral(text, (enum reading_decimal)table->decimal, number);
   bool commas = table->decimal == READING_DECIMAL_COMMA || table->decimal == READING_DECIMAL_COMMA_FIRST;
-  bool doubtful = commas && table->row->delimiter == ',' && reading_is_ambiguous(text, '.', ',');
+  bool doubtful = commas && table->row->delimiter == ',' && tutti_cell_in_threes(text, '.');
   return is == READING_NUMBER && doubtful ? READING_TEXT : is;
 }
 
@@ -525,7 +525,7 @@ bool reading_csv_word(const struct reading_csv_options *options, const char *wor
                               .row = &row};
   char room[READING_MARKS_ROOM], number[READING_NUMERAL_ROOM];
   const char *text = meaning_of(&table, word, room);
-  if (options->decimal == READING_DECIMAL_AUTO && unknown && reading_is_ambiguous(text, ',', '.'))
+  if (options->decimal == READING_DECIMAL_AUTO && unknown && tutti_cell_in_threes(text, ','))
     return false;
   enum reading_numeral is = look_at(&table, text, number);
   const char *said = is == READING_NUMBER ? number : text;

@@ -1,0 +1,275 @@
+/* test_data_application.c - new rows, of files and of applications, are read as the training data are written. */
+#include "loading.h"
+
+#include <math.h>
+#include <tutti/hosting.h>
+
+/* What the source csv with these parameters, as in "decimal=comma strip=$,%", says of a word; NULL: nothing. */
+static const char *reworded(const char *parameters, const char *word) {
+  static char meaning[TUTTI_SOURCE_WORD_ROOM];
+  struct tutti_host_facts facts = {.size = sizeof facts};
+  char copy[128], *rest;
+  tutti_host *host;
+  tutti_source *source;
+  bool other;
+  (void)snprintf(copy, sizeof copy, "%s", parameters);
+  assert_int_equal(tutti_host_create(context, &facts, &host), TUTTI_OK);
+  assert_int_equal(tutti_host_put(context, host, "data", TUTTI_KIND_SOURCE, "csv"), TUTTI_OK);
+  for (char *key = strtok_r(copy, "\n", &rest); key; key = strtok_r(NULL, "\n", &rest)) {
+    char *value = strchr(key, '=');
+    *value = '\0';
+    assert_int_equal(tutti_host_set(context, host, "data", key, value + 1), TUTTI_OK);
+  }
+  struct tutti_source_setup setup = {.size = sizeof setup, .host = host};
+  assert_int_equal(tutti_source_create(context, host, "data", &setup, &source), TUTTI_OK);
+  assert_int_equal(tutti_source_reword(context, source, word, meaning, &other), TUTTI_OK);
+  tutti_source_destroy(source);
+  tutti_host_destroy(host);
+  return other ? meaning : NULL;
+}
+
+static void words_of_an_application(void **state) {
+  (void)state;
+  static const char signs[] = "delimiter=comma\nstrip=$ %\nmissing_marks=- -999";
+  static const struct {
+    const char *parameters, *word, *meaning;
+  } cases[] = {
+      {"delimiter=comma", "1,234", "1234"},
+      {"delimiter=comma", "1,234.5", "1234.5"},
+      {"delimiter=comma", "3,5", NULL},
+      {"delimiter=comma", "$5", NULL},
+      {"delimiter=comma", "", NULL},
+      {"delimiter=comma", "a text", NULL},
+      {"delimiter=semicolon", "1,234", "1.234"},
+      {"delimiter=semicolon", "3,5", "3.5"},
+      {"delimiter=semicolon", "1.234,5", "1234.5"},
+      {"delimiter=semicolon\ndecimal=point", "1,234", "1234"},
+      {"delimiter=semicolon\ndecimal=point", "3,5", "3.5"}, /* nothing else can be meant */
+      {"delimiter=semicolon\ndecimal=comma", "1.234", "1234"},
+      {"delimiter=semicolon\ndecimal=comma", "1,234.5", "1234.5"},
+      {"delimiter=semicolon\ndecimal=comma", "1.056.789", "1056789"},
+      /* It is not known what separates the cells. */
+      {"", "1,234", NULL},
+      {"strip=$", "$1,234", NULL},
+      {"strip=$", "$1,234.5", "1234.5"},
+      {"", "1,234,567", "1234567"},
+      {"", "1'234", "1234"},
+      {"", "3,5", "3.5"},
+      {"decimal=point", "1,234", "1234"},
+      {"decimal=comma", "1,234", "1.234"},
+      {"decimal=comma\nstrip=$", "$1.234", "1234"},
+      {"decimal=comma\nstrip=$\ndelimiter=comma", "$1.234", NULL}, /* the file would be another */
+      {signs, "$2,451.18", "2451.18"},
+      {signs, "-5 %", "-5"},
+      {signs, "$", NULL},
+      {signs, "-", ""},
+      {signs, "-999", ""},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const char *meaning = reworded(cases[i].parameters, cases[i].word);
+    if (!meaning != !cases[i].meaning || (meaning && strcmp(meaning, cases[i].meaning) != 0))
+      fail_msg("'%s' with %s: expected '%s', found '%s'", cases[i].word, cases[i].parameters,
+               cases[i].meaning ? cases[i].meaning : "nothing", meaning ? meaning : "nothing");
+  }
+}
+
+/* Rows in memory, with two inputs and a target, are read as the file was; a copy of them is, so that they stay. */
+static void rows_of_an_application(void **state) {
+  (void)state;
+  static const char *const words[2][3] = {{"$1,234", "true", "7 %"}, {"-", "True", "8"}};
+  const bool truths[2] = {false, true};
+  tutti_rows *rows;
+  tutti_split *split;
+  put("a.csv", "a,b,y\n\"$1,000\",true,1 %\n-,false,2 %\n$500,true,3 %\n");
+  loads(PLAIN "strip=$ %\nmissing_marks=-\nmissing=mean");
+  for (int by_name = 0; by_name < 2; by_name++) {
+    assert_int_equal(tutti_rows_create(context, "here", &rows), TUTTI_OK);
+    for (size_t c = 0; c < 3; c++)
+      assert_int_equal(tutti_rows_add_column(context, rows, by_name ? (const char *[]){"a", "b", "y"}[c] : NULL),
+                       TUTTI_OK);
+    assert_int_equal(tutti_rows_add_truths(context, rows, 1, 2, truths), TUTTI_OK);
+    for (size_t r = 0; r < 2; r++)
+      for (size_t c = 0; c < 3; c += 2)
+        assert_int_equal(tutti_rows_add_cell(context, rows, c, words[r][c]), TUTTI_OK);
+    assert_int_equal(tutti_dataset_encode(context, dataset, rows, &split), TUTTI_OK);
+    assert_memory_equal(tutti_split_inputs(split), ((float[]){1234, 1, 0, 750, 0, 1}), 6 * sizeof(float));
+    assert_true(tutti_split_raw_targets(split)[0] == 7 && tutti_split_raw_targets(split)[1] == 8);
+    assert_string_equal(tutti_rows_text(rows, 0, 0), "$1,234");
+    tutti_split_destroy(split);
+    tutti_rows_destroy(rows);
+  }
+}
+
+/* A file of one row with these cells and the header of a.csv, read as new: its first input; NAN: it is refused. */
+static double first_of(const char *cells) {
+  char text[128];
+  tutti_split *split;
+  (void)snprintf(text, sizeof text, "%s%s\n",
+                 strchr(cells, '\t')  ? "a\tb\n"
+                 : strchr(cells, ';') ? "a;b\n"
+                                      : "a,b\n",
+                 cells);
+  put("b.csv", text);
+  if (apply("b.csv", &split) != TUTTI_OK)
+    return NAN;
+  double first = tutti_split_inputs(split)[0];
+  tutti_split_destroy(split);
+  return first;
+}
+
+/* A number that may be read in two ways is what it would be in the training file; others are what they are. */
+static void new_files_are_written_as_the_data(void **state) {
+  (void)state;
+  static const struct {
+    const char *data, *settled, *cells;
+    double first;
+  } cases[] = {
+      {"a;b;y\n1.234,5;2;3\n4,5;5;6\n", "\"decimal\": \"comma\"", "12.345;2", 12345},
+      {NULL, NULL, "12.345,00;2", 12345},
+      {NULL, NULL, "1.056.789;2", 1056789},
+      {NULL, NULL, "-12.345;2", -12345},
+      {NULL, NULL, "12.345\t2", 12345},
+      {NULL, NULL, "12,345;2", 12.345F},
+      {NULL, NULL, "12345.5;2", 12345.5}, /* with a warning */
+      {NULL, NULL, "0.125;2", .125},
+      {NULL, NULL, "1,234.5;2", 1234.5},
+      {NULL, NULL, "1.234e3;2", 1234},
+      {NULL, NULL, "12.345;2.5", NAN}, /* which one is it? */
+      {NULL, NULL, "12.345,2", NAN},   /* another layout */
+      {NULL, NULL, "12.5,2", 12.5},
+      {"a\tb\ty\n1,234.5\t2\t3\n4\t5\t6\n", "\"decimal\": \"point\"", "12,345\t2", 12345},
+      {NULL, NULL, "12,345.00;2", 12345},
+      {NULL, NULL, "12.345;2", 12.345F},
+      {NULL, NULL, "3,5;2", 3.5},
+      {NULL, NULL, "12,345;2,5", NAN},
+      {NULL, NULL, "\"12,345\",2", 12345},
+      {"a;b;y\n1.5;2;3\n4;5;6\n", "\"decimal\": \"point\"", "12,345;2", 12345},
+      {"a,b,y\n\"1,234\",2,3\n4.5,5,6\n", "\"decimal\": \"point\"", "12,345;2", 12345},
+      {"a,b,y\n1,2,3\n4.5,5,6\n", NULL, "12,345;2", 12.345F},
+      /* Nothing is settled where the file has both signs, or would have been read otherwise. */
+      {"a;b;y\n1,5;2;3\n4;5.5;6\n", NULL, "12.345;2", 12.345F},
+      {"a;b;y\n1,5;2;3\n4;5.125;6\n", NULL, "12.345;2", 12.345F},
+      {"a;b;y\n1,5;10.100.200.128;3\n4;10.100.200.129;6\n", NULL, "12.345;10.100.200.128", 12.345F},
+      {"a;b;y\n1.5;2;3\n4;5,125;6\n", NULL, "12,345;2", 12.345F},
+      {"a;b;y\n1;2;3\n4;5;6\n", NULL, "12,345;2", 12.345F},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    char *json;
+    if (cases[i].data) {
+      put("a.csv", cases[i].data);
+      loads(PLAIN);
+      assert_int_equal(tutti_dataset_describe(context, dataset, &json), TUTTI_OK);
+      if (cases[i].settled ? !strstr(json, cases[i].settled) : strstr(strstr(json, "settled"), "decimal") != NULL)
+        fail_msg("'%s': found %.400s", cases[i].data, json);
+      tutti_free(json);
+    }
+    double first = first_of(cases[i].cells);
+    if (isnan(cases[i].first) ? !isnan(first) : first != cases[i].first)
+      fail_msg("case %zu, '%s': expected %g, found %g (%s)", i, cases[i].cells, cases[i].first, first,
+               tutti_error_message(context));
+  }
+}
+
+/* Words such as 1.500, in rows of an application, are what they would be in a file; numbers are what they are, and so
+   are words of which the training data do not tell. */
+static void words_in_threes_of_an_application(void **state) {
+  (void)state;
+  static const struct {
+    const char *data;
+    float of_words[5];
+  } cases[] = {{"a;b;y\n1.234,5;2;3\n4,5;5;6\n", {1500, -1500, .5F, 1.5F, 12.25F}},
+               {"a;b;y\n1.5;2;3\n4;5;6\n", {1.5F, -1.5F, .5F, 1500, 12.25F}},
+               {"a;b;y\n1;2;3\n4;5;6\n", {1.5F, -1.5F, .5F, 1.5F, 12.25F}}};
+  static const char *const words[] = {"1.500", "-1.500", "0.500", "1,500", "12.25"};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const double number = 1.5;
+    tutti_rows *rows;
+    tutti_split *split;
+    put("a.csv", cases[i].data);
+    loads(PLAIN);
+    assert_int_equal(tutti_rows_create(context, "here", &rows), TUTTI_OK);
+    for (size_t c = 0; c < 2; c++)
+      assert_int_equal(tutti_rows_add_column(context, rows, c ? "b" : "a"), TUTTI_OK);
+    for (size_t r = 0; r < 5; r++) {
+      assert_int_equal(tutti_rows_add_cell(context, rows, 0, words[r]), TUTTI_OK);
+      assert_int_equal(tutti_rows_add_numbers(context, rows, 1, 1, &number), TUTTI_OK);
+    }
+    assert_int_equal(tutti_rows_cell(rows, 0, 0), TUTTI_CELL_NUMBER);
+    assert_int_equal(tutti_dataset_encode(context, dataset, rows, &split), TUTTI_OK);
+    for (size_t r = 0; r < 5; r++) {
+      if (tutti_split_inputs(split)[2 * r] != cases[i].of_words[r])
+        fail_msg("'%s' after '%s': expected %g, found %g", words[r], cases[i].data, cases[i].of_words[r],
+                 tutti_split_inputs(split)[2 * r]);
+      assert_true(tutti_split_inputs(split)[2 * r + 1] == 1.5F);
+    }
+    tutti_split_destroy(split);
+    tutti_rows_destroy(rows);
+  }
+}
+
+/* So are categories that are numbers. */
+static void categories_in_threes_of_an_application(void **state) {
+  (void)state;
+  static const char *const words[] = {"2.500", "1500"};
+  tutti_rows *rows;
+  tutti_split *split;
+  put("a.csv", "k;b;y\n1500;1,5;3\n2500;2,5;4\n1500;3,5;5\n2500;4,5;5\n");
+  loads(PLAIN "categorical=k\nignore=b");
+  assert_int_equal(tutti_rows_create(context, "here", &rows), TUTTI_OK);
+  assert_int_equal(tutti_rows_add_column(context, rows, "k"), TUTTI_OK);
+  for (size_t r = 0; r < 2; r++)
+    assert_int_equal(tutti_rows_add_cell(context, rows, 0, words[r]), TUTTI_OK);
+  assert_int_equal(tutti_dataset_encode(context, dataset, rows, &split), TUTTI_OK);
+  assert_memory_equal(tutti_split_inputs(split), ((float[]){0, 1, 1, 0}), 4 * sizeof(float));
+  tutti_split_destroy(split);
+  tutti_rows_destroy(rows);
+}
+
+/* What the recipe says of decimal signs holds for the training file and for new ones. */
+static void new_files_are_read_as_the_recipe_says(void **state) {
+  (void)state;
+  static const struct {
+    const char *decimal, *cells;
+    double first;
+  } cases[] = {{"comma", "9.340e2;2", 934000}, {"comma", "9,340e2;2", 934},   {"comma", "1.234;2", 1234},
+               {"point", "1,234e1;2", 12340},  {"point", "1.234e1;2", 12.34}, {"point", "1,234;2", 1234}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    char text[128];
+    (void)snprintf(text, sizeof text, "a;b;y\n%s;3\n5;4;1\n", cases[i].cells);
+    put("a.csv", text);
+    (void)snprintf(text, sizeof text, PLAIN "decimal=%s", cases[i].decimal);
+    loads(text);
+    assert_true((double)tutti_split_inputs(split_of("train"))[0] == (double)(float)cases[i].first);
+    assert_true(first_of(cases[i].cells) == (double)(float)cases[i].first);
+  }
+}
+
+/* Numbers that stand for missing cells: as floats, and endless ones, too. */
+static void marks_among_numbers_of_an_application(void **state) {
+  (void)state;
+  const double numbers[] = {-99.9, (double)-99.9F, HUGE_VAL, -99.89, 3};
+  tutti_rows *rows;
+  tutti_split *split;
+  put("a.csv", "a,y\n-99.9,1\n3,2\ninf,2\n5,3\n");
+  loads(PLAIN "missing_marks=-99.9 inf\nmissing=mean");
+  assert_int_equal(tutti_rows_create(context, "here", &rows), TUTTI_OK);
+  assert_int_equal(tutti_rows_add_column(context, rows, "a"), TUTTI_OK);
+  assert_int_equal(tutti_rows_add_numbers(context, rows, 0, 5, numbers), TUTTI_OK);
+  assert_int_equal(tutti_dataset_encode(context, dataset, rows, &split), TUTTI_OK);
+  assert_memory_equal(tutti_split_inputs(split), ((float[]){4, 4, 4, -99.89F, 3}), 5 * sizeof(float));
+  tutti_split_destroy(split);
+  tutti_rows_destroy(rows);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      data_test(words_of_an_application),
+      data_test(rows_of_an_application),
+      data_test(new_files_are_written_as_the_data),
+      data_test(words_in_threes_of_an_application),
+      data_test(categories_in_threes_of_an_application),
+      data_test(new_files_are_read_as_the_recipe_says),
+      data_test(marks_among_numbers_of_an_application),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
