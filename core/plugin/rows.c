@@ -229,6 +229,12 @@ enum tutti_status tutti_rows_add_text(tutti_context *context, tutti_rows *rows, 
   return TUTTI_OK;
 }
 
+static enum tutti_written written_as(const char *number) {
+  return !strchr(number, '.')                ? TUTTI_WRITTEN_PLAIN
+         : tutti_cell_in_threes(number, '.') ? TUTTI_WRITTEN_IN_THREES
+                                             : TUTTI_WRITTEN_WITH_POINT;
+}
+
 enum tutti_status tutti_rows_add_cell(tutti_context *context, tutti_rows *rows, size_t column, const char *text) {
   double number;
   enum tutti_cell kind = tutti_cell_read(text, &number);
@@ -238,8 +244,8 @@ enum tutti_status tutti_rows_add_cell(tutti_context *context, tutti_rows *rows, 
   if ((kind != TUTTI_CELL_NUMBER && *text) || zero)
     TUTTI_TRY(context, keep_text(context, rows, cells, text));
   add(cells, kind, number);
-  if (tutti_cell_in_threes(text, '.'))
-    cells->kinds[cells->count - 1] |= TUTTI_ROWS_IN_THREES;
+  if (kind == TUTTI_CELL_NUMBER)
+    cells->kinds[cells->count - 1] |= (uint8_t)(written_as(text) << TUTTI_ROWS_WRITTEN_SHIFT);
   return TUTTI_OK;
 }
 
@@ -335,11 +341,11 @@ const char *tutti_rows_settled(const tutti_rows *rows, size_t index, const char 
 }
 
 enum tutti_cell tutti_rows_cell(const tutti_rows *rows, size_t row, size_t column) {
-  return (enum tutti_cell)(rows->cells[column].kinds[row] & ~TUTTI_ROWS_IN_THREES);
+  return (enum tutti_cell)(rows->cells[column].kinds[row] & TUTTI_ROWS_KIND);
 }
 
-bool tutti_rows_in_threes(const tutti_rows *rows, size_t row, size_t column) {
-  return rows->cells[column].kinds[row] & TUTTI_ROWS_IN_THREES;
+enum tutti_written tutti_rows_written(const tutti_rows *rows, size_t row, size_t column) {
+  return (enum tutti_written)(rows->cells[column].kinds[row] >> TUTTI_ROWS_WRITTEN_SHIFT);
 }
 
 double tutti_rows_number(const tutti_rows *rows, size_t row, size_t column) { return rows->cells[column].numbers[row]; }

@@ -4,14 +4,14 @@
 
 #include <tutti/rows.h>
 
-/* Set in the kind of a number whose word may be one with a mark between thousands. */
-enum { TUTTI_ROWS_IN_THREES = 0x80 };
+/* Bits in the kind of a cell, above enum tutti_cell: how the word of a number was written (enum tutti_written). */
+enum { TUTTI_ROWS_WRITTEN_SHIFT = 6, TUTTI_ROWS_KIND = (1 << TUTTI_ROWS_WRITTEN_SHIFT) - 1 };
 
 /* A column of a table. */
 struct tutti_cells {
   size_t count, room;
   double *numbers; /* [count]; NaN unless the cell is a number */
-  uint8_t *kinds;  /* [count]: enum tutti_cell, and TUTTI_ROWS_IN_THREES */
+  uint8_t *kinds;  /* [count]: enum tutti_cell, and TUTTI_ROWS_WRITTEN_SHIFT bits above it enum tutti_written */
   size_t *texts;   /* [count]: where in `text` a cell's text starts; NULL while there is none */
   char *text;      /* begins with an empty text */
   size_t text_bytes, text_room;

@@ -7,7 +7,17 @@
 #include <tutti/names.h>
 #include <tutti/source.h>
 
+#include "cells_impl.h"
 #include "reword_impl.h"
+
+/* Where a sign is that of decimals, and where it may be and stands between thousands. */
+struct place {
+  bool any;
+  size_t row, column;
+};
+struct places {
+  struct place decimal, grouped;
+};
 
 struct reader {
   tutti_context *context;
@@ -18,6 +28,7 @@ struct reader {
   tutti_source *source; /* made when it is first asked */
   double *marks;        /* [mark_count]: numbers that say that a value is missing */
   size_t mark_count;
+  struct places points, commas;
 };
 
 /* --- what the source says --- */
@@ -109,7 +120,7 @@ static enum tutti_status meaning_of(struct reader *reader, size_t row, size_t co
   *meaning = NULL;
   if (cell == TUTTI_CELL_NUMBER || cell == TUTTI_CELL_INFINITE)
     *meaning = is_mark(reader, tutti_rows_number(reader->table, row, column)) ? "" : NULL;
-  if (!*meaning && !*text && tutti_rows_in_threes(reader->table, row, column))
+  if (!*meaning && !*text && tutti_rows_written(reader->table, row, column) == TUTTI_WRITTEN_IN_THREES)
     return ask_in_threes(reader, tutti_rows_number(reader->table, row, column), room, meaning);
   if (cell != TUTTI_CELL_TEXT || (used->categories && tutti_category_find(used, text) != SIZE_MAX))
     return TUTTI_OK;
@@ -120,6 +131,46 @@ static enum tutti_status meaning_of(struct reader *reader, size_t row, size_t co
   TUTTI_TRY(reader->context, ask(reader, text, room, &other));
   *meaning = other ? room : NULL;
   return TUTTI_OK;
+}
+
+/* --- decimal signs --- */
+
+static void note(struct place *place, size_t row, size_t column) {
+  if (!place->any)
+    *place = (struct place){true, row, column};
+}
+
+/* What the word of a number says of commas and points. `meaning`: what it became; NULL: it stayed. */
+static void note_signs(struct reader *reader, size_t row, size_t column, const char *meaning) {
+  const char *sign = strpbrk(tutti_rows_text(reader->table, row, column), ".,");
+  enum tutti_written written = tutti_rows_written(reader->table, row, column);
+  double number;
+  if (meaning && tutti_cell_read(meaning, &number) != TUTTI_CELL_NUMBER)
+    return;
+  if (written != TUTTI_WRITTEN_PLAIN)
+    note(meaning ? &reader->points.grouped : &reader->points.decimal, row, column);
+  if (!meaning || !sign)
+    return;
+  const char *last = sign;
+  for (const char *next = sign; next; next = strpbrk(next + 1, ".,"))
+    last = next;
+  struct places *signs = *last == ',' ? &reader->commas : &reader->points;
+  if (strchr(meaning, '.'))
+    note(&signs->decimal, row, column);
+  else if (last == sign)
+    note(&signs->grouped, row, column);
+}
+
+/* As in files: which of them is written otherwise than the training data? */
+static enum tutti_status check_signs(const struct reader *reader, const struct places *signs, const char *sign,
+                                     const char *grouped) {
+  if (!signs->decimal.any || !signs->grouped.any)
+    return TUTTI_OK;
+  return tutti_cell_fail(
+      reader->context, reader->table, signs->decimal.row, signs->decimal.column,
+      "found a number with a decimal %s, and in row %zu of column '%s' one such as %s, which is 1234 "
+      "in the training data; hand over numbers as numbers, or write all as there",
+      sign, signs->grouped.row, tutti_rows_names(reader->table)[signs->grouped.column], grouped);
 }
 
 static enum tutti_status any_changes(struct reader *reader, bool *any) {
@@ -146,6 +197,7 @@ static enum tutti_status copy_cell(struct reader *reader, size_t row, size_t col
   if (!reader->of[column])
     return tutti_rows_add_text(context, to, column, NULL);
   TUTTI_TRY(context, meaning_of(reader, row, column, room, &meaning));
+  note_signs(reader, row, column, meaning);
   if (meaning)
     return tutti_rows_add_cell(context, to, column, meaning);
   if (cell == TUTTI_CELL_TEXT)
@@ -176,7 +228,8 @@ static enum tutti_status copy(struct reader *reader, tutti_rows **made) {
   TUTTI_TRY(context, tutti_rows_expect(context, *made, tutti_rows_count(table)));
   for (size_t r = 0; r < tutti_rows_count(table); r++)
     TUTTI_TRY(context, copy_row(reader, r, *made));
-  return TUTTI_OK;
+  TUTTI_TRY(context, check_signs(reader, &reader->points, "point", "1.234"));
+  return check_signs(reader, &reader->commas, "comma", "1,234");
 }
 
 static enum tutti_status find_columns(struct reader *reader, bool targets) {

@@ -46,7 +46,8 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_rows_add_numbers(tutti_context
    missing. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_rows_add_text(tutti_context *context, tutti_rows *rows, size_t column,
                                                                 const char *text);
-/* Add a word of a text file at the end of a column, as tutti_cell_read reads it. */
+/* Add a word of a text file at the end of a column, as tutti_cell_read reads it. Rows of an application are read as the
+   training file is, where 1.500 may be 1500: what is a number is best added as one. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_rows_add_cell(tutti_context *context, tutti_rows *rows, size_t column,
                                                                 const char *text);
 /* Add truths[count] at the end of a column, as the texts True and False; a model whose training data wrote them otherwise
@@ -124,9 +125,10 @@ TUTTI_API double tutti_rows_number(const tutti_rows *rows, size_t row, size_t co
 /* The text of a cell that holds no finite number, or one with zeros before it, as codes have: as it was handed over;
    "" if there was none. Borrowed until the next one is added. */
 TUTTI_API const char *tutti_rows_text(const tutti_rows *rows, size_t row, size_t column);
-/* Was the cell added as a word such as 1.500, with three digits behind a point? Where commas are decimal signs, it may
-   be 1500. False for numbers that were handed over as such. */
-TUTTI_API bool tutti_rows_in_threes(const tutti_rows *rows, size_t row, size_t column);
+/* How a number was written that was added as a word: without a point; as 1.500, which may be 1500 where commas are
+   decimal signs; or otherwise with a point, as 1.5. Numbers that were handed over as such are plain. */
+enum tutti_written { TUTTI_WRITTEN_PLAIN, TUTTI_WRITTEN_IN_THREES, TUTTI_WRITTEN_WITH_POINT };
+TUTTI_API enum tutti_written tutti_rows_written(const tutti_rows *rows, size_t row, size_t column);
 /* Why a row cannot be read, borrowed; NULL: it can. */
 TUTTI_API const char *tutti_rows_unread(const tutti_rows *rows, size_t row);
 /* The line of the file where a row starts; 0: unknown. */

@@ -1,6 +1,8 @@
 """Rows of Python's arrays and tables as rows of the library."""
 
 import ctypes
+import decimal
+import fractions
 
 import numpy
 
@@ -51,7 +53,7 @@ def _text_of(value):
         return value
     if hasattr(value, "isoformat"):  # a date
         return value.isoformat()
-    return repr(float(value)) if isinstance(value, float) else str(value)  # repr: NumPy's names their type
+    return str(value)
 
 
 def _texts_of_dates(values):
@@ -60,11 +62,16 @@ def _texts_of_dates(values):
         yield "" if numpy.isnat(value) else str(second) if second == value else str(value).rstrip("0")
 
 
-def _add_texts(context, rows, column, values):
-    """Strings count as the words of the training file do, dates as written in ISO 8601; None and NaN as missing."""
+def _add_values(context, rows, column, values):
+    """Strings count as the words of the training file do, dates as written in ISO 8601, fractions as numbers; None and NaN
+    as missing."""
     for value in values:
-        text = _text_of(value)
-        context.call("tutti_rows_add_cell", rows, column, _encoded(text, f"column {column}"))
+        if isinstance(value, (float, numpy.floating, decimal.Decimal, fractions.Fraction)):
+            number = ctypes.c_double(float(value if isinstance(value, fractions.Fraction) else str(value)))
+            context.call("tutti_rows_add_numbers", rows, column, 1, ctypes.byref(number))
+        else:
+            text = _text_of(value)
+            context.call("tutti_rows_add_cell", rows, column, _encoded(text, f"column {column}"))
 
 
 def _filled(values):
@@ -87,10 +94,10 @@ def _add_column(context, rows, number, name, values):
         values = numpy.ascontiguousarray(values, dtype=numpy.float64)
         context.call("tutti_rows_add_numbers", rows, number, len(values), values.ctypes.data_as(ctypes.POINTER(ctypes.c_double)))
     elif values.dtype.kind == "M":
-        _add_texts(context, rows, number, _texts_of_dates(values))
+        _add_values(context, rows, number, _texts_of_dates(values))
     elif values.dtype.kind in "OUS":
         texts = numpy.char.decode(values, "utf-8") if values.dtype.kind == "S" else values
-        _add_texts(context, rows, number, texts.tolist())
+        _add_values(context, rows, number, texts.tolist())
     else:
         raise _library.UsageError(
             f"column {name or number}: expected numbers or texts, found {values.dtype}; convert it as it was in the "

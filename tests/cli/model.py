@@ -3,6 +3,8 @@
 import csv
 import ctypes
 import datetime
+import decimal
+import fractions
 import gc
 import json
 import math
@@ -569,7 +571,24 @@ class Words(unittest.TestCase):
         """1,234 is 1.234 in a file whose cells are separated by semicolons."""
         columns = self.rows("commas.csv", ";")
         self.same("commas", columns)
-        self.same("commas", {name: [float(text.replace(",", ".")) for text in values] for name, values in columns.items()})
+        numbers = {name: [float(text.replace(",", ".")) for text in values] for name, values in columns.items()}
+        self.same("commas", numbers)
+        for kind in numpy.float64, decimal.Decimal, fractions.Fraction:
+            self.same("commas", {name: numpy.array([kind(x) for x in values], dtype=object) for name, values in numbers.items()})
+
+    def test_numbers_with_three_digits_behind_the_point(self):
+        """Words such as 3.125 are 3125 where the training file has decimal commas; numbers are not, of whatever type."""
+        model, names = tutti.Model("commas"), [n for n in self.rows("commas.csv", ";") if n != "y"]
+        wanted = model.predict({name: [1.5, 3.125, 2.25] for name in names})
+        for values in (
+            numpy.array([1.5, 3.125, 2.25], dtype=object),
+            [decimal.Decimal("1.500"), decimal.Decimal("3.125"), decimal.Decimal("2.25")],
+            [fractions.Fraction(3, 2), fractions.Fraction(25, 8), fractions.Fraction(9, 4)],
+            numpy.array([numpy.float32(1.5), 3.125, "2,25"], dtype=object),
+        ):
+            numpy.testing.assert_array_equal(model.predict({name: values for name in names}), wanted)
+        with self.assertRaisesRegex(tutti.UsageError, "decimal point, and in row 1 of column .* such as 1.234"):
+            model.predict({name: ["1.5", "3.125", "2.25"] for name in names})
 
 
 class Tolerance(unittest.TestCase):

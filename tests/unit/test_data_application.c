@@ -170,6 +170,26 @@ static void new_files_are_written_as_the_data(void **state) {
   }
 }
 
+/* A column of these words, read after a.csv was loaded, beside one of numbers that are all 1.5: NULL where it is refused. */
+static tutti_split *of_words(size_t count, const char *const *words) {
+  const double number = 1.5;
+  tutti_rows *rows;
+  tutti_split *split;
+  assert_int_equal(tutti_rows_create(context, "here", &rows), TUTTI_OK);
+  for (size_t c = 0; c < 2; c++)
+    assert_int_equal(tutti_rows_add_column(context, rows, c ? "b" : "a"), TUTTI_OK);
+  for (size_t r = 0; r < count; r++) {
+    assert_int_equal(tutti_rows_add_cell(context, rows, 0, words[r]), TUTTI_OK);
+    assert_int_equal(tutti_rows_add_numbers(context, rows, 1, 1, &number), TUTTI_OK);
+  }
+  if (tutti_dataset_encode(context, dataset, rows, &split) != TUTTI_OK)
+    split = NULL;
+  tutti_rows_destroy(rows);
+  for (size_t r = 0; split && r < count; r++)
+    assert_true(tutti_split_inputs(split)[2 * r + 1] == 1.5F);
+  return split;
+}
+
 /* Words such as 1.500, in rows of an application, are what they would be in a file; numbers are what they are, and so
    are words of which the training data do not tell. */
 static void words_in_threes_of_an_application(void **state) {
@@ -182,28 +202,42 @@ static void words_in_threes_of_an_application(void **state) {
                {"a;b;y\n1;2;3\n4;5;6\n", {1.5F, -1.5F, .5F, 1.5F, 12.25F}}};
   static const char *const words[] = {"1.500", "-1.500", "0.500", "1,500", "12.25"};
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    const double number = 1.5;
-    tutti_rows *rows;
-    tutti_split *split;
     put("a.csv", cases[i].data);
     loads(PLAIN);
-    assert_int_equal(tutti_rows_create(context, "here", &rows), TUTTI_OK);
-    for (size_t c = 0; c < 2; c++)
-      assert_int_equal(tutti_rows_add_column(context, rows, c ? "b" : "a"), TUTTI_OK);
-    for (size_t r = 0; r < 5; r++) {
-      assert_int_equal(tutti_rows_add_cell(context, rows, 0, words[r]), TUTTI_OK);
-      assert_int_equal(tutti_rows_add_numbers(context, rows, 1, 1, &number), TUTTI_OK);
+    for (size_t w = 0; w < 5; w++) {
+      tutti_split *split = of_words(1, words + w);
+      assert_non_null(split);
+      if (tutti_split_inputs(split)[0] != cases[i].of_words[w])
+        fail_msg("'%s' after '%s': expected %g, found %g", words[w], cases[i].data, cases[i].of_words[w],
+                 tutti_split_inputs(split)[0]);
+      tutti_split_destroy(split);
     }
-    assert_int_equal(tutti_rows_cell(rows, 0, 0), TUTTI_CELL_NUMBER);
-    assert_int_equal(tutti_dataset_encode(context, dataset, rows, &split), TUTTI_OK);
-    for (size_t r = 0; r < 5; r++) {
-      if (tutti_split_inputs(split)[2 * r] != cases[i].of_words[r])
-        fail_msg("'%s' after '%s': expected %g, found %g", words[r], cases[i].data, cases[i].of_words[r],
-                 tutti_split_inputs(split)[2 * r]);
-      assert_true(tutti_split_inputs(split)[2 * r + 1] == 1.5F);
-    }
+  }
+}
+
+/* Words that do not tell together what a sign means are refused, as in files. */
+static void words_of_two_ways_to_write(void **state) {
+  (void)state;
+  static const char commas[] = "a;b;y\n1.234,5;2;3\n4,5;5;6\n", points[] = "a;b;y\n1.5;2;3\n4;5;6\n";
+  static const struct {
+    const char *data, *words[2];
+    bool refused;
+  } cases[] = {
+      {commas, {"1.500", "2.25"}, true},    {commas, {"0.750", "1.500"}, true},    {commas, {"1.500", "1,234.5"}, true},
+      {commas, {"1.500", "2.125"}, false},  {commas, {"1.500", "1.234,5"}, false}, {commas, {"1.500", "3,5"}, false},
+      {commas, {"2.25", "0.750"}, false},   {commas, {"1.500", "7"}, false},       {points, {"1,500", "3,5"}, true},
+      {points, {"1,500", "1.234,5"}, true}, {points, {"1,500", "1,234.5"}, false}, {points, {"1,500", "3.5"}, false},
+      {points, {"3,5", "0,75"}, false}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    put("a.csv", cases[i].data);
+    loads(PLAIN);
+    tutti_split *split = of_words(2, cases[i].words);
+    if (!split != cases[i].refused)
+      fail_msg("'%s' and '%s' after '%s': %s", cases[i].words[0], cases[i].words[1], cases[i].data,
+               split ? "read" : tutti_error_message(context));
+    if (!split)
+      assert_non_null(strstr(tutti_error_message(context), "write all as there"));
     tutti_split_destroy(split);
-    tutti_rows_destroy(rows);
   }
 }
 
@@ -267,6 +301,7 @@ int main(void) {
       data_test(rows_of_an_application),
       data_test(new_files_are_written_as_the_data),
       data_test(words_in_threes_of_an_application),
+      data_test(words_of_two_ways_to_write),
       data_test(categories_in_threes_of_an_application),
       data_test(new_files_are_read_as_the_recipe_says),
       data_test(marks_among_numbers_of_an_application),
