@@ -449,7 +449,8 @@ enum tutti_status tutti_run(tutti_context *context, tutti_recipe *recipe, const 
   tutti_manager_report(&manager, TUTTI_PHASE_SELECT);
   TUTTI_TRY_OUT(context, tutti_run_end(context, &manager.pool, manager.experiment->host, &manager.history, &ending));
   TUTTI_TRY_OUT(context, tutti_weights_restore(&manager, ending.chosen));
-  TUTTI_TRY_OUT(context, tutti_kept_warn(context, options->directory, ending.chosen));
+  TUTTI_TRY_OUT(context, tutti_kept_warn(context, options->directory, ending.chosen,
+                                         manager.run->weights_of == TUTTI_WEIGHTS_OF_MEMBERS));
   TUTTI_TRY_OUT(context, tutti_run_finish(context, &manager.pool, &manager.history, &ending, summary));
   TUTTI_TRY_OUT(context, tutti_weights_remove(&manager, ending.chosen));
   TUTTI_TRY_OUT(context, tutti_manager_record_worked(&manager));

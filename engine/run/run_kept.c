@@ -27,21 +27,40 @@ enum tutti_status tutti_kept_mark(tutti_context *context, const char *split, siz
   return tutti_json_document(context, root, chosen);
 }
 
-/* The command that chose it. */
+/* A word of a command, in quotes where a shell would read it otherwise. */
+static void add_word(struct tutti_text *out, const char *word) {
+  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%";
+  if (*word && word[strspn(word, plain)] == '\0') {
+    tutti_text_add(out, " %s", word);
+    return;
+  }
+  tutti_text_add(out, " '");
+  for (; *word; word++)
+    tutti_text_add(out, *word == '\'' ? "'\\''" : "%c", *word);
+  tutti_text_add(out, "'");
+}
+
+/* The command that chooses by what it was chosen by. */
 static enum tutti_status print_command(tutti_context *context, const char *directory, const json_t *kept, char **text) {
   struct tutti_text out = tutti_text_begin(context);
   const char *split = json_string_value(json_object_get(kept, split_key));
   const json_t *set;
   size_t index;
-  tutti_text_add(&out, "tutti select %s --keep", directory);
-  if (split)
-    tutti_text_add(&out, " --split %s", split);
-  json_array_foreach(json_object_get(kept, set_key), index, set)
-      tutti_text_add(&out, " --set '%s'", json_string_value(set) ? json_string_value(set) : "");
+  tutti_text_add(&out, "tutti select");
+  add_word(&out, directory);
+  tutti_text_add(&out, " --keep");
+  if (split) {
+    tutti_text_add(&out, " --split");
+    add_word(&out, split);
+  }
+  json_array_foreach(json_object_get(kept, set_key), index, set) {
+    tutti_text_add(&out, " --set");
+    add_word(&out, json_string_value(set) ? json_string_value(set) : "");
+  }
   return tutti_text_take(&out, text);
 }
 
-enum tutti_status tutti_kept_warn(tutti_context *context, const char *directory, const char *chosen) {
+enum tutti_status tutti_kept_warn(tutti_context *context, const char *directory, const char *chosen, bool removes) {
   enum tutti_status status = TUTTI_OK;
   char *text = NULL, *command = NULL;
   json_t *before = NULL, *now = NULL, *kept = NULL;
@@ -54,8 +73,12 @@ enum tutti_status tutti_kept_warn(tutti_context *context, const char *directory,
     goto out;
   TUTTI_TRY_OUT(context, print_command(context, directory, kept, &command));
   tutti_log(context, TUTTI_LOG_WARNING,
-            "%s: its ensemble was kept by tutti select, and is chosen by the recipe again; to have it back: %s",
-            directory, command);
+            "%s: its ensemble was kept by tutti select, and is chosen by the recipe again; to choose as it was chosen, "
+            "from the trials that there are now: %s%s",
+            directory, command,
+            removes ? " (where weights of its members are removed, run.weights_of = members, put the settings into the "
+                      "recipe instead)"
+                    : "");
 out:
   json_decref(before);
   json_decref(now);

@@ -8,8 +8,9 @@
    "split", if it is not NULL, and "set", the overrides; without any, the text stays. */
 TUTTI_NODISCARD enum tutti_status tutti_kept_mark(tutti_context *context, const char *split, size_t count,
                                                   const char *const *overrides, char **chosen);
-/* Warn if the directory's ensemble was kept so, and is another than `chosen` (NULL: there is none), which replaces
-   it. */
-TUTTI_NODISCARD enum tutti_status tutti_kept_warn(tutti_context *context, const char *directory, const char *chosen);
+/* Warn if the directory's ensemble was kept so, and is another than `chosen` (NULL: that is not known yet), which
+   replaces it. `removes`: weights of models that are not members of that are removed. */
+TUTTI_NODISCARD enum tutti_status tutti_kept_warn(tutti_context *context, const char *directory, const char *chosen,
+                                                  bool removes);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "core/base/file_impl.h"
 #include "core/base/json_impl.h"
+#include "engine/run/run_kept.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -85,7 +86,6 @@ static enum tutti_status start(struct scheduler *scheduler, struct ablation_cell
   (void)snprintf(parent, sizeof parent, "%ld", (long)getpid());
   TUTTI_TRY_OUT(context, tutti_ablation_cell_path(context, directory, cell->name, ABLATION_FILE_RECIPES, &recipe));
   TUTTI_TRY_OUT(context, tutti_ablation_cell_path(context, directory, cell->name, ABLATION_FILE_LOGS, &log));
-  TUTTI_TRY_OUT(context, tutti_file_write_text(context, recipe, cell->text));
   if (shares(scheduler, cell))
     TUTTI_TRY_OUT(context, tutti_ablation_link(context, cell, &scheduler->ablation->cells[cell->searcher]));
   else
@@ -343,17 +343,35 @@ out:
 
 /* --- run --------------------------------------------------------------------------------------------------------- */
 
+/* Write down by which recipe a cell is run, so that its status knows whether it is at its end. */
+static enum tutti_status plan(const struct scheduler *scheduler, const struct ablation_cell *cell) {
+  enum tutti_status status;
+  tutti_context *context = scheduler->context;
+  char *path;
+  TUTTI_TRY(context,
+            tutti_ablation_cell_path(context, scheduler->options->directory, cell->name, ABLATION_FILE_RECIPES, &path));
+  status = tutti_file_write_text(context, path, cell->text);
+  tutti_free(path);
+  return status;
+}
+
 static enum tutti_status begin(struct scheduler *scheduler) {
   tutti_context *context = scheduler->context;
-  char *plan = NULL;
+  char *json = NULL;
   TUTTI_TRY(context, tutti_ablation_open(context, scheduler->ablation, scheduler->options->directory,
                                          scheduler->options->resume, &scheduler->lock));
-  enum tutti_status status = write_down(scheduler, NULL, &plan);
-  tutti_free(plan);
-  TUTTI_TRY(context, status);
   for (size_t i = 0; i < scheduler->ablation->count; i++)
-    if (scheduler->ablation->cells[i].state == ABLATION_FINISHED)
-      tell(scheduler, TUTTI_ABLATION_KEPT, &scheduler->ablation->cells[i]);
+    TUTTI_TRY(context, plan(scheduler, &scheduler->ablation->cells[i]));
+  enum tutti_status status = write_down(scheduler, NULL, &json);
+  tutti_free(json);
+  TUTTI_TRY(context, status);
+  for (size_t i = 0; i < scheduler->ablation->count; i++) {
+    const struct ablation_cell *cell = &scheduler->ablation->cells[i];
+    if (cell->state == ABLATION_FINISHED)
+      tell(scheduler, TUTTI_ABLATION_KEPT, cell);
+    else
+      TUTTI_TRY(context, tutti_kept_warn(context, cell->directory, NULL, cell->removes));
+  }
   return TUTTI_OK;
 }
 

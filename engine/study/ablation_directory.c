@@ -94,8 +94,7 @@ out:
 
 /* --- cells that are there already -------------------------------------------------------------------------------- */
 
-/* Does a recipe let a run go on whose summary has these trials? The summary is the last that a run writes, so a run
-   that was killed while it went on has that of before. A budget of 0 is one that the time alone bounds. */
+/* Does a recipe let a run go on whose summary has these trials? A budget of 0 is one that the time alone bounds. */
 static bool asks_for_more(const json_t *trials, const struct tutti_run_config *wanted) {
   const json_t *time = json_object_get(trials, "time");
   const json_int_t budget = json_integer_value(json_object_get(trials, "budget")),
@@ -106,15 +105,16 @@ static bool asks_for_more(const json_t *trials, const struct tutti_run_config *w
   return room && (more || longer);
 }
 
-/* Is a cell's run at its end, and does the cell ask for no more than it has? */
-static enum tutti_status check_finished(tutti_context *context, const struct ablation_cell *cell,
-                                        const tutti_recipe *wanted, bool *finished) {
+enum tutti_status tutti_ablation_check_finished(tutti_context *context, const char *run, const tutti_recipe *wanted,
+                                                bool *finished) {
   char *text = NULL;
-  *finished = tutti_run_directory_is_finished(cell->directory);
+  *finished = tutti_run_directory_is_finished(run);
   if (*finished)
-    TUTTI_TRY(context, tutti_run_file_read(context, cell->directory, TUTTI_RUN_FILE_SUMMARY, &text));
-  json_t *summary = text ? json_loads(text, 0, NULL) : NULL;
-  *finished = *finished && !asks_for_more(json_object_get(summary, "trials"), tutti_recipe_run(wanted));
+    TUTTI_TRY(context, tutti_run_file_read(context, run, TUTTI_RUN_FILE_SUMMARY, &text));
+  json_t *summary = text ? json_loads(text, 0, NULL) : NULL, *trials = json_object_get(summary, "trials");
+  const uint64_t done = (uint64_t)json_integer_value(json_object_get(trials, "done"));
+  *finished = *finished && !(wanted && asks_for_more(trials, tutti_recipe_run(wanted))) &&
+              done >= tutti_ablation_trials_done(context, run);
   json_decref(summary);
   tutti_free(text);
   return TUTTI_OK;
@@ -134,7 +134,7 @@ static enum tutti_status check_same(tutti_context *context, const struct ablatio
     status = tutti_error_prefix(context, status,
                                 "%s holds another run; choose another directory with --out: ", cell->directory);
   else
-    status = check_finished(context, cell, wanted, finished);
+    status = tutti_ablation_check_finished(context, cell->directory, wanted, finished);
 out:
   tutti_recipe_destroy(recorded);
   tutti_recipe_destroy(wanted);

@@ -6,28 +6,28 @@
 
 #include <string.h>
 
-/* The budget in the recipe that a cell was started with; 0 where that cannot be read. */
-static int64_t budget_of(tutti_context *context, const char *directory, const char *cell) {
-  int64_t budget = 0;
+/* The recipe that a cell is to be run by; NULL where it cannot be read. */
+static tutti_recipe *recipe_of(tutti_context *context, const char *directory, const char *cell) {
   char *path = NULL;
   tutti_recipe *recipe = NULL;
-  if (tutti_ablation_cell_path(context, directory, cell, ABLATION_FILE_RECIPES, &path) == TUTTI_OK &&
-      tutti_recipe_load_recorded(context, path, 0, NULL, &recipe) == TUTTI_OK)
-    budget = tutti_recipe_run(recipe)->budget;
-  else
+  if (tutti_ablation_cell_path(context, directory, cell, ABLATION_FILE_RECIPES, &path) != TUTTI_OK ||
+      tutti_recipe_load_recorded(context, path, 0, NULL, &recipe) != TUTTI_OK)
     tutti_error_clear(context);
-  tutti_recipe_destroy(recipe);
   tutti_free(path);
-  return budget;
+  return recipe;
 }
 
 /* What a cell is at: the plan knows of failures, its run directory of the rest. */
-static enum ablation_state state_of(const json_t *cell, const char *run) {
+static enum ablation_state state_of(tutti_context *context, const json_t *cell, const char *run,
+                                    const tutti_recipe *recipe) {
   const char *planned = json_string_value(json_object_get(cell, "state"));
-  if (tutti_run_directory_is_finished(run) && !tutti_run_is_locked(run))
-    return ABLATION_FINISHED;
+  bool finished = false;
   if (tutti_run_is_locked(run))
     return ABLATION_RUNNING;
+  if (tutti_ablation_check_finished(context, run, recipe, &finished) != TUTTI_OK)
+    tutti_error_clear(context);
+  if (finished)
+    return ABLATION_FINISHED;
   return planned && strcmp(planned, tutti_ablation_states[ABLATION_FAILED]) == 0 ? ABLATION_FAILED : ABLATION_WAITING;
 }
 
@@ -58,15 +58,17 @@ static enum tutti_status describe(tutti_context *context, const char *directory,
   if (!name || strchr(name, '/') || *name == '.')
     return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "%s: ablation.json: expected a cell's name", directory);
   TUTTI_TRY(context, tutti_ablation_cell_path(context, directory, name, ABLATION_FILE_RUNS, &run));
-  *state = state_of(cell, run);
+  tutti_recipe *recipe = recipe_of(context, directory, name);
+  *state = state_of(context, cell, run, recipe);
   bool begun = *state != ABLATION_FINISHED && tutti_run_directory_has_run(run) && !tutti_run_is_shared(run);
   *made = json_pack("{s:s, s:s, s:s, s:I, s:I}", "name", name, "state", tutti_ablation_states[*state], "reason",
                     *state == ABLATION_FAILED && reason ? reason : "", "trials",
                     begun ? (json_int_t)tutti_ablation_trials_done(context, run) : 0, "budget",
-                    begun ? (json_int_t)budget_of(context, directory, name) : 0);
+                    begun && recipe ? (json_int_t)tutti_recipe_run(recipe)->budget : 0);
   json_t *status = *state == ABLATION_RUNNING && begun ? run_of(context, run) : NULL;
   if (status)
     json_object_set_new(*made, "status", status);
+  tutti_recipe_destroy(recipe);
   tutti_free(run);
   return TUTTI_OK;
 }

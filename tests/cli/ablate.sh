@@ -271,6 +271,54 @@ for size in 1 3; do
   same_file alone-grown-$size/ensemble.json grown/runs/size=${size}_seed-3/ensemble.json
 done
 
+# A cell that is killed while it goes on is not at its end, whatever its summary says; whoever goes on then chooses from
+# all trials that there are, and so does a cell that joins in.
+tutti ablate small.ini --swap selector.size=1,3 --set run.budget=4 --out killed --quiet
+expect_code 0
+tutti select killed/runs/size=3_seed-3 --keep --set selector.size=2
+expect_code 0
+# grow EXTRA...: begin to go on, until the search has more trials than before.
+grow() {
+  "$TUTTI_PROGRAM" ablate small.ini --swap selector.size=1,3 --set run.budget=5000 --out killed --resume --quiet --workers 1 \
+    >/dev/null 2>grow.err &
+  grower=$!
+  checks=$((checks + 1))
+  for _ in $(seq 300); do
+    tutti status killed
+    ! grep -q "  running   size=1_seed-3: \([89]\|[1-9][0-9]\+\) of 5000 trials" out || return 0
+    sleep 0.2
+  done
+  complain "expected the search to go on"
+}
+grow
+tutti status killed
+expect_out "cells       2: 0 finished, 1 running, 0 failed, 1 waiting"
+kill -KILL $grower
+wait $grower 2>/dev/null
+expect_in grow.err "size=3_seed-3: its ensemble was kept by tutti select, and is chosen by the recipe again"
+for _ in $(seq 100); do
+  tutti status killed
+  ! grep -q "1 running" out || sleep 0.1
+done
+expect_out "cells       2: 0 finished, 0 running, 0 failed, 2 waiting"
+tutti ablate small.ini --swap selector.size=1,2,3 --set run.budget=4 --out killed --resume
+expect_code 1
+expect_err "trials already, and 4 are asked for; ask for as many at least"
+trials=$(sed -n 's/.* has \([0-9]*\) trials already.*/\1/p' err | head -n 1)
+tutti ablate small.ini --swap selector.size=1,2,3 --set run.budget="$trials" --out killed --resume
+expect_code 0
+expect_err "size=1_seed-3 begins" "size=2_seed-3 begins" "size=3_seed-3 begins"
+checks=$((checks + 1))
+[ "$(grep -h "\"done\": $trials" killed/runs/*/summary.json | wc -l)" -eq 3 ] || complain "expected ensembles from the same trials"
+tutti status killed
+expect_out "cells       3: 3 finished, 0 running, 0 failed, 0 waiting"
+# One whose process dies has failed, and what there was before is not its end.
+grow
+pkill -KILL -P $grower
+wait $grower
+tutti status killed
+expect_out "0 finished, 0 running, 2 failed" "size=1_seed-3: the process was killed by signal 9" "size=3_seed-3: size=1_seed-3, whose search it shares, failed"
+
 # Nor is one begun again that has more trials than are asked for now, whatever its time.
 for extent in "1h 6" "2h 5"; do
   tutti ablate small.ini --swap selector.size=1 --set "run.time=${extent% *}" --set "run.budget=${extent#* }" --out timed --resume

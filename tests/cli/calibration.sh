@@ -244,6 +244,7 @@ expect_code 0
 expect_out "taken for what its intervals cover: the ensemble has none of its own"
 # A run that is resumed chooses by its recipe again, and says so once.
 cp -r runs/classes resumed
+cp -r runs/classes "it's mine"
 for budget in 4 4 6; do
   tutti run resumed/recipe.ini --out resumed --resume --set run.budget=$budget
   expect_code 0
@@ -253,7 +254,16 @@ done >said
 checks=$((checks + 1))
 [ "$(grep -c "resumed: its ensemble was kept by tutti select, and is chosen by the recipe again" said)" -eq 1 ] ||
   complain "expected one warning"
-expect_in said "to have it back: tutti select resumed --keep --set 'calibrator.plugin=by-task' --set 'calibrator.of_classes=vector-scaling'"
+expect_in said "to choose as it was chosen, from the trials that there are now: tutti select resumed --keep \
+--set calibrator.plugin=by-task --set calibrator.of_classes=vector-scaling"
+tutti select "it's mine" --keep --set "selector.plugin = top-m"
+expect_code 0
+tutti run "it's mine/recipe.ini" --out "it's mine" --resume --set run.budget=6
+expect_code 0
+command=$(sed -n 's/.* there are now: tutti //p' err)
+eval "tutti $command"
+expect_code 0
+expect_in "it's mine/ensemble.json" '"selector": "top-m"'
 # Nor does it where what was kept is what the recipe chooses.
 tutti select resumed --keep --set calibrator.plugin=temperature
 expect_code 0
