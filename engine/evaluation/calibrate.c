@@ -133,16 +133,6 @@ static void add_members(const struct part *part, bool parts, size_t cell, const 
   }
 }
 
-/* Of the mixture whose members have densities exp(-nll). */
-static double mixed_nll(const struct tutti_mixture *mixture, const double *nll) {
-  double least = INFINITY, density = 0;
-  for (size_t k = 0; k < mixture->members; k++)
-    least = fmin(least, nll[k]);
-  for (size_t k = 0; k < mixture->members; k++)
-    density += mixture->weights[k] * exp(least - nll[k]);
-  return isinf(least) ? least : least - log(density);
-}
-
 /* Of a row whose predictions are values[rows][width]: of all its targets together, as the metric nll has it. */
 static double likelihood_of(const struct part *part, bool parts, const double *values, size_t row, double *room) {
   size_t outputs = part->combined.outputs, first = row * outputs;
@@ -159,7 +149,7 @@ static double likelihood_of(const struct part *part, bool parts, const double *v
       nll += tutti_gaussian_nll(after[TUTTI_COMBINED_MEAN],
                                 after[TUTTI_COMBINED_ALEATORIC] + after[TUTTI_COMBINED_EPISTEMIC], part->truths[cell]);
   }
-  return part->mixtures ? mixed_nll(&part->mixtures[first], room) : nll;
+  return part->mixtures ? tutti_joint_nll(part->mixtures[first].members, part->mixtures[first].weights, room) : nll;
 }
 
 /* Of the rows of a fold, which `part` has. */
@@ -301,11 +291,16 @@ static void say_promise(const struct tutti_calibrating *of, const struct sums *s
   const struct tutti_evaluation_options none = TUTTI_EVALUATION_DEFAULTS;
   const size_t missed = missed_level(sums, cells);
   static const char taken[] = "taken for what its intervals cover";
+  char groups[64] = "";
+  if (of->group)
+    (void)snprintf(groups, sizeof groups, "; the rows are of %zu groups",
+                   tutti_groups_count(of->combined->rows, of->group));
   if (isnan(sums->scores[0][0]))
-    (void)snprintf(verdict->taken, sizeof verdict->taken, "%s: the ensemble has none of its own", taken);
+    (void)snprintf(verdict->taken, sizeof verdict->taken, "%s: the ensemble has none of its own%s", taken, groups);
   else if (missed < TUTTI_FIXED_LEVELS)
-    (void)snprintf(verdict->taken, sizeof verdict->taken, "%s: the ensemble's own of %g %% cover %.3g %% of these rows",
-                   taken, 100 * tutti_level_at(&none, missed), 100 * sums->inside[missed] / cells);
+    (void)snprintf(verdict->taken, sizeof verdict->taken,
+                   "%s: the ensemble's own of %g %% cover %.3g %% of these rows%s", taken,
+                   100 * tutti_level_at(&none, missed), 100 * sums->inside[missed] / cells, groups);
   else if (of->own_rows && !of->group)
     (void)snprintf(verdict->taken, sizeof verdict->taken,
                    "%s: the rows that it is fitted to chose nothing, so that these hold what they promise", taken);

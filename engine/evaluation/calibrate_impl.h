@@ -18,6 +18,9 @@ double tutti_quantile_at(size_t index);
 /* The quantile of a mixture of Gaussians at p, in (0, 1): Newton's steps, kept in a bracket that is halved where they
    would leave it. NaN if a mean or a variance is (quantile.c). */
 double tutti_mixture_quantile(const struct tutti_mixture *mixture, double p);
+/* -log of the density of a mixture whose members have the densities exp(-nll[members]), which are taken relative to the
+   largest, so that they neither overflow nor all vanish. Infinite where all are 0 (mixture.c). */
+double tutti_joint_nll(size_t members, const double *weights, const double *nll);
 /* The score of the interval [ends[0], ends[1]] of probability `level` for a value: its width, and 2 / (1 -
    level) times the distance of a value outside it (Gneiting & Raftery, 2007, equation 43). */
 double tutti_interval_score(const double *ends, double level, double value);

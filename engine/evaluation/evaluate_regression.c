@@ -87,7 +87,7 @@ struct joint {
 static void add_joint(struct joint *joint, const struct tutti_combiner *combiner, size_t row) {
   size_t first = combiner->first, targets = combiner->targets;
   const double *values = combiner->pool->values + row * combiner->pool->outputs + first;
-  double best_nll = INFINITY, best_square = INFINITY, density = 0;
+  double best_nll = INFINITY, best_square = INFINITY;
   for (size_t k = 0; k < combiner->members; k++) {
     const float *predicted = tutti_combiner_member_row(combiner, k, row) + 2 * first;
     double nll = 0, square = 0;
@@ -102,10 +102,8 @@ static void add_joint(struct joint *joint, const struct tutti_combiner *combiner
     best_nll = fmin(best_nll, nll);
     best_square = fmin(best_square, square);
   }
-  /* Densities relative to the best member's, so that they neither overflow nor all vanish. */
-  for (size_t k = 0; k < combiner->members; k++)
-    density += combiner->weights[k] * exp(best_nll - joint->nlls[k]);
-  joint->mixture_nll += best_nll - log(density);
+  joint->mixture_nll +=
+      isinf(best_nll) ? (double)NAN : tutti_joint_nll(combiner->members, combiner->weights, joint->nlls);
   joint->oracle_nll += isinf(best_nll) ? (double)NAN : best_nll;
   joint->oracle_square += best_square;
 }

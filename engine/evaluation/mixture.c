@@ -1,4 +1,6 @@
 /* mixture.c - mixtures of Gaussians: moments, likelihood and continuous ranked probability score of a value. */
+#include "calibrate_impl.h"
+
 #include "core/score/metrics_impl.h"
 
 #include <math.h>
@@ -52,6 +54,15 @@ double tutti_mixture_nll(const struct tutti_mixture *mixture, double value) {
     sum +=
         exp(log(mixture->weights[k]) - tutti_gaussian_nll(mixture->means[k], mixture->variances[k], value) - largest);
   return -largest - log(sum);
+}
+
+double tutti_joint_nll(size_t members, const double *weights, const double *nll) {
+  double least = INFINITY, density = 0;
+  for (size_t k = 0; k < members; k++)
+    least = fmin(least, nll[k]);
+  for (size_t k = 0; k < members; k++)
+    density += weights[k] * exp(least - nll[k]);
+  return isinf(least) ? least : least - log(density);
 }
 
 double tutti_mixture_crps(const struct tutti_mixture *mixture, double value) {

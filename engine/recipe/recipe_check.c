@@ -20,7 +20,7 @@
 static const char *const own_sections[] = {"run", "data", "head", "hyperparameters", "evaluation", RECIPE_FIT_SECTION};
 enum { OWN_SECTIONS = sizeof own_sections / sizeof own_sections[0] };
 
-static bool is_own(const char *section) {
+bool tutti_recipe_is_own(const char *section) {
   for (size_t i = 0; i < OWN_SECTIONS; i++)
     if (strcmp(own_sections[i], section) == 0)
       return true;
@@ -378,7 +378,7 @@ static enum tutti_status check_sections(tutti_context *context, const tutti_reci
   for (size_t i = 0; i < recipe->count; i++) {
     const struct recipe_entry *entry = &recipe->entries[i];
     const tutti_config *config;
-    if (recipe->absent || (recipe->recorded && !entry->file->command_line) || is_own(entry->section) ||
+    if (recipe->absent || (recipe->recorded && !entry->file->command_line) || tutti_recipe_is_own(entry->section) ||
         tutti_recipe_plugin(recipe, entry->section, &config) || is_left_over(context, recipe, entry))
       continue;
     return unknown_section(context, recipe, entry);

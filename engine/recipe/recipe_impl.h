@@ -54,6 +54,8 @@ TUTTI_NODISCARD enum tutti_status tutti_recipe_read(tutti_context *context, tutt
 void tutti_recipe_release_entries(tutti_recipe *recipe);
 /* The entry of a section and key, or NULL. */
 const struct recipe_entry *tutti_recipe_find(const tutti_recipe *recipe, const char *section, const char *key);
+/* Is it the name of a section that is no plugin's, as [run] and [data]? */
+bool tutti_recipe_is_own(const char *section);
 /* Is it the name of a kind of plugin? Clears the context's error. */
 bool tutti_recipe_is_kind(tutti_context *context, const char *name);
 /* Put "FILE:LINE: [section] key: " in front of an error's message. Returns `status`. */

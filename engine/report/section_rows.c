@@ -173,7 +173,8 @@ static enum tutti_status draw_doubts(const struct report_facts *facts, struct re
   if (!rows->split || !(facts->classes ? (void *)rows->labels : (void *)rows->values))
     return tutti_figure_missing(figure, no_rows);
   if (isnan(said_of(rows)->predicted[0].aleatoric))
-    return tutti_figure_missing(figure, "The members give no variance, so that only their spread is known.");
+    return tutti_figure_missing(
+        figure, "The members give no variance, so that only what models disagree on is known, and no aleatoric part.");
   if (!has_epistemic(rows))
     return tutti_figure_missing(figure, "The epistemic part is 0 in every row, since %s.",
                                 facts->members == 1 ? "a single member has none to disagree with"

@@ -9,11 +9,11 @@
 #include "path_labels.h"
 
 #include "core/base/text_impl.h"
+#include "engine/recipe/recipe_impl.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <tutti/data.h>
-#include <tutti/kind.h>
 
 /* Does a key define the rows? Yes for those of any source, and for these of the data set. */
 static bool is_data_key(const char *key) {
@@ -276,15 +276,13 @@ static size_t find_fixed(tutti_context *context, const struct key_table *table, 
   static const char hyperparameters[] = "hyperparameters.", backend[] = "backend.";
   const size_t length = strlen(hyperparameters);
   char section[32];
-  enum tutti_kind kind;
-  if (strncmp(key, hyperparameters, length) != 0)
+  if (strncmp(key, hyperparameters, length) != 0 || strcmp(key + length, "plugin") == 0)
     return table->count;
   key += length;
   bool of_backend = !strchr(key, '.');
   (void)snprintf(section, sizeof section, "%.*s", (int)strcspn(key, "."), key);
-  bool of_kind = !of_backend && tutti_kind_parse(context, section, &kind) == TUTTI_OK;
-  tutti_error_clear(context);
-  for (size_t k = 0; k < table->count && !of_kind; k++) {
+  bool others = !of_backend && (tutti_recipe_is_kind(context, section) || tutti_recipe_is_own(section));
+  for (size_t k = 0; k < table->count && !others; k++) {
     const char *name = table->keys[k];
     bool there = strncmp(name, backend, strlen(backend)) == 0;
     if (of_backend == there && strcmp(there ? name + strlen(backend) : name, key) == 0)

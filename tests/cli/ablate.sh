@@ -309,7 +309,7 @@ tutti ablate small.ini --swap selector.size=1,2,3 --set run.budget="$trials" --o
 expect_code 0
 expect_err "size=1_seed-3 begins" "size=2_seed-3 begins" "size=3_seed-3 begins"
 checks=$((checks + 1))
-[ "$(grep -h "\"done\": $trials" killed/runs/*/summary.json | wc -l)" -eq 3 ] || complain "expected ensembles from the same trials"
+[ "$(cat killed/runs/*/summary.json | grep -c "\"done\": $trials")" -eq 3 ] || complain "expected ensembles from the same trials"
 tutti status killed
 expect_out "cells       3: 3 finished, 0 running, 0 failed, 0 waiting"
 # One whose process dies has failed, and what there was before is not its end.

@@ -136,9 +136,11 @@ done
 tutti compare methods --by hyperparameters.trees.method
 expect_code 0
 expect_out "3 runs: 3 variants"
-tutti compare methods --by hyperparameters.selector.size
-expect_code 2
-expect_err "no recipe has a key 'hyperparameters.selector.size'"
+for key in selector.size run.budget head.kind plugin; do
+  tutti compare methods --by hyperparameters.$key
+  expect_code 2
+  expect_err "no recipe has a key 'hyperparameters.$key'"
+done
 tutti compare conditional --by hyperparameters.trees.methods
 expect_code 2
 expect_err "no recipe has a key 'hyperparameters.trees.methods'"

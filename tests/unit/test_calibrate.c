@@ -175,6 +175,11 @@ static void test_promises_are_kept(void **state) {
   assert_string_equal(verdict.refused, "");
   assert_string_equal(verdict.taken,
                       "taken for what its intervals cover: the ensemble's own of 50 % cover 63 % of these rows");
+  of.group = group;
+  tutti_calibrator_destroy(world.calibrator);
+  must(tutti_calibrate(world.context, &of, &world.calibrator, &verdict));
+  assert_non_null(strstr(verdict.taken, " % of these rows; the rows are of 100 groups"));
+  of.group = NULL;
   for (size_t r = 0; r < ROWS; r++)
     for (size_t l = 0; l < TUTTI_FIXED_LEVELS; l++) {
       plain[l][r][0] -= 2;

@@ -170,7 +170,7 @@ static void new_files_are_written_as_the_data(void **state) {
   }
 }
 
-/* A column of these words, read after a.csv was loaded, beside one of numbers that are all 1.5: NULL where it is refused. */
+/* A column of these words beside one of numbers that are all 1.5, read as a.csv is; NULL: they are refused. */
 static tutti_split *of_words(size_t count, const char *const *words) {
   const double number = 1.5;
   tutti_rows *rows;

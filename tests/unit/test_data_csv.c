@@ -94,6 +94,15 @@ static void signs_and_marks_of_ones_own(void **state) {
   put("a.csv", "a,y\n\"$1,234.5\",-999\n\"1,234 $\",2\n2,3\n"); /* groups of digits inside a sign */
   loads(PLAIN "strip=$\nmissing_marks=-999\nmissing=drop");
   assert_inputs(2, 1, (double[]){1234, 2});
+  /* A mark that is a number is one however it is written; the code 007 is there. */
+  put("a.csv", "a,k,y\n-999.0,007,1\n-9.99e2,012,2\n\"$-999\",008,3\n-99,008,4\n");
+  loads(PLAIN "strip=$\nmissing_marks=-999 7\ncategorical=k\nignore=a");
+  assert_string_equal(tutti_dataset_feature(dataset, 0), "k=7");
+  loads(PLAIN "strip=$\nmissing_marks=-999\nmissing=mean\nignore=k");
+  assert_inputs(4, 1, (double[]){-99, -99, -99, -99});
+  put("a.csv", "a;y\n-9.999;1\n1,5;2\n");
+  loads(PLAIN "decimal=comma\nmissing_marks=-9999\nmissing=drop");
+  assert_inputs(1, 1, (double[]){1.5});
   put("a.csv", "a,y\nx$,1\n$,2\nz$,3\n"); /* what is no number stays as it is */
   loads(PLAIN "strip=$");
   assert_string_equal(tutti_dataset_feature(dataset, 0), "a=$");

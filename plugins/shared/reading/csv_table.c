@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tutti/names.h>
 
 #include "conventions.h"
 #include "csv_file.h"
@@ -45,21 +46,43 @@ struct table {
 /* --- rows --- */
 
 /* Is a text a number, however it is written? */
-static bool is_number(const struct table *table, const char *text) {
+static bool is_number_of(const struct table *table, const char *text, double *number) {
   char plain[READING_NUMERAL_ROOM];
-  double number;
   bool rewritten = reading_numeral(text, (enum reading_decimal)table->decimal, plain) == READING_NUMBER;
-  enum tutti_cell kind = tutti_cell_read(rewritten ? plain : text, &number);
+  enum tutti_cell kind = tutti_cell_read(rewritten ? plain : text, number);
   return kind == TUTTI_CELL_NUMBER || kind == TUTTI_CELL_INFINITE;
+}
+
+static bool is_number(const struct table *table, const char *text) {
+  double number;
+  return is_number_of(table, text, &number);
+}
+
+/* Is a text a number that marks a missing cell, written otherwise than the mark, as -999.0 or -9,99e2? One with zeros
+   before it is a code. */
+static bool is_marked_number(const struct table *table, const char *text) {
+  const char *marks = table->missing_marks, *word, *digits = text + strspn(text, "+-");
+  char mark[READING_NUMERAL_ROOM];
+  size_t length;
+  double number, marked;
+  if (!*marks || (digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9') || !is_number_of(table, text, &number))
+    return false;
+  while (tutti_list_next(&marks, " \t", &word, &length)) {
+    (void)snprintf(mark, sizeof mark, "%.*s", (int)(length < sizeof mark ? length : 0), word);
+    if (is_number_of(table, mark, &marked) && marked == number)
+      return true;
+  }
+  return false;
 }
 
 /* What a cell says, but for what the recipe says of marks and signs; `room` is used where that is another text. */
 static const char *meaning_of(const struct table *table, const char *text, char *room) {
   if (*table->missing_marks && reading_marks_have(table->missing_marks, text))
     return "";
-  if (!*table->strip || is_number(table, text))
-    return text;
-  return reading_marks_strip(table->strip, text, room) && is_number(table, room) ? room : text;
+  if (*table->strip && !is_number(table, text) && reading_marks_strip(table->strip, text, room) &&
+      is_number(table, room))
+    text = room;
+  return is_marked_number(table, text) ? "" : text;
 }
 
 /* Do the first row's cells look like names: none is a number, and not all are empty? (Tools that write row numbers
