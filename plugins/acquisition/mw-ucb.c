@@ -3,7 +3,7 @@
    Appendix B.3.2):
 
    - mean-width scaling: once, after the first observations, c becomes what gives the bounds mean ± c σ a chosen mean
-     width over uniform points;
+     width over uniform points (which points, the paper does not say);
    - dynamic c: while the best point lies closer than δ to one that is observed or pending, c is doubled and the search
      goes on. δ falls exponentially from step to step, and c is back at its value for the next one.
 

@@ -80,8 +80,8 @@ static size_t searched_agebo(const struct agebo *self) {
 
 /* --- life --------------------------------------------------------------------------------------------------------- */
 
-/* Take the sizes from the recipe; otherwise scale them with the budget as the paper's do, whose population is 100; that
-   is what a run has whose time alone says how many networks it trains. */
+/* Take the sizes from the recipe; otherwise a fifth of the budget, 100 of 500 networks, which is also what a run has
+   whose time alone says how many networks it trains. The paper does not say its own. */
 static void size_population_agebo(struct agebo *self, uint64_t budget) {
   const struct agebo_config *config = self->config;
   self->capacity = (size_t)config->population;

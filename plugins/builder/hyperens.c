@@ -1,5 +1,5 @@
 /* hyperens.c - hyper ensembles and hyper deep ensembles. Wenzel, Snoek, Tran, Jenatton, "Hyperparameter ensembles for
-   robustness and uncertainty quantification", NeurIPS 2020, Algorithm 1 and section 3.
+   robustness and uncertainty quantification", NeurIPS 2020, section 3.
 
    Hyper ensemble (`configurations = 0`): candidates are drawn at random; with space fixed, they differ only in their
    hyperparameters and initialisations. The recipe's selector (greedy) then selects among them. Hyper deep ensemble
@@ -7,8 +7,9 @@
    picks K members from the networks drawn at random before; each of these configurations is trained again from further
    initialisations, and the recipe's selector chooses among these networks, or among all (`members`).
 
-   Deviation: if the selection has fewer than K members, each gets more initialisations, so that the budget is always
-   spent. */
+   Deviations: if the selection has fewer than K members, each gets more initialisations, so that the budget is always
+   spent. Every network has initial weights of its own, also the random ones, which Wenzel et al. begin alike, so that a
+   hyper ensemble differs in both. */
 #include <stdio.h>
 #include <tutti/plugin.h>
 
@@ -217,8 +218,7 @@ static const struct tutti_descriptor hyperens_descriptor = {
     TUTTI_DESCRIPTOR_HEAD(TUTTI_KIND_BUILDER, "hyperens"),
     .version = "1.0",
     .summary = "hyper ensembles, and hyper deep ensembles that train the best again from other initialisations",
-    .source = "Wenzel et al., Hyperparameter ensembles for robustness and uncertainty quantification, NeurIPS 2020, "
-              "Algorithm 1",
+    .source = "Wenzel et al., Hyperparameter ensembles for robustness and uncertainty quantification, NeurIPS 2020",
     .licence = "Apache-2.0",
     .params = TUTTI_PARAMS(hyperens_params, struct hyperens_config),
     .create = builder_create_hyperens,

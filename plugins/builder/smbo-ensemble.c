@@ -4,9 +4,10 @@
    take turns: the model of bootstrap i mod N chooses trial i. Every trained network enters all histories, with its risk
    on each bootstrap. Selector agnostic-bayes makes the ensemble of the models that are best on a bootstrap.
 
-   The paper does not say how many bootstraps; 25 and the choice of half of the rows, `share = 0.5`, are the authors'
-   code's; the default draws as many rows as there are, as the paper does. All bootstraps share one Sobol design before
-   the first turn (`initial`); pending candidates are treated as in builder bo (none with `run.window = 1`). */
+   The paper does not say how many bootstraps, nor of how many rows; 25 and the choice of half of the rows, `share =
+   0.5`, are the authors' code's; the default draws as many rows as there are, as is usual. All bootstraps share one
+   Sobol design before the first turn (`initial`); pending candidates are treated as in builder bo (none with
+   `run.window = 1`). */
 #include "plugins/shared/json.h"
 
 #include <stdio.h>
@@ -30,8 +31,7 @@ static const struct tutti_param smbo_ensemble_params[] = {
                .min_open = true),
     TUTTI_CHOICE(struct smbo_ensemble_config, loss, "auto", smbo_ensemble_losses,
                  "What is averaged over a bootstrap's rows; auto: nll, or mse for heads without a variance. The paper "
-                 "minimises "
-                 "error and squared error."),
+                 "minimises the error of classes, and names no loss of values."),
     TUTTI_DESIGN_PARAMS(struct smbo_ensemble_config, design, "sobol"),
     TUTTI_PROPOSER_PARAMS(struct smbo_ensemble_config, model, "auto", "worst", "gp", "ei", "sobol-lbfgs"),
 };

@@ -9,9 +9,10 @@
    Combination: weighted majority vote of labels (the lowest wins ties) if the loss is the error; averaged probabilities
    for the other losses of a classification; weighted mean (the mixture) in regression.
 
-   Besides the paper's error and squared error there are the losses nll (the default, as in the other selectors) and
-   brier; the recipes of ini/smbo choose the paper's. `bootstraps = 25` is the authors' code's, the paper does not say.
-   That code draws half as many rows as there are (share = 0.5); the paper and the default here draw all. */
+   Besides the paper's error of classes there are the losses nll (the default, as in the other selectors), brier and,
+   for values, of which the paper does not say what is minimised, the squared error, which the recipes of ini/smbo
+   choose. `bootstraps = 25` is the authors' code's, the paper does not say. Nor does it say how many rows a bootstrap
+   has: that code draws half as many as there are (share = 0.5), the default here as many, as is usual. */
 #include <tutti/kit.h>
 
 #include <inttypes.h>

@@ -1,7 +1,8 @@
 /* hyper-deep-ensemble.c - networks that differ in seed, dropout and L2 weight: a random search over the last two, a
    greedy choice on observations that were held out, the chosen settings again from several seeds, and a greedy choice
    among these (Wenzel, Snoek, Tran, Jenatton, "Hyperparameter ensembles for robustness and uncertainty quantification",
-   NeurIPS 2020, Algorithm 2), as Heiss et al., ICML 2022, Appendices B.1.4, B.2.2 and B.3.1, compare NOMU with it. Mean
+   NeurIPS 2020), as Heiss et al., ICML 2022, Appendices B.1.4 (Algorithms 1 and 2), B.2.2 and B.3.1, compare NOMU with
+   it. The networks of the random search share their initial weights, as B.1.4 says of Wenzel et al. Mean
    and standard deviation are those of the chosen networks' predictions; one that is chosen twice counts twice.
 
    The score is a Gaussian log-likelihood, and without noise a single network has no deviation: to the variance of the

@@ -63,6 +63,7 @@ struct graph_rules {
   uint32_t labels; /* including the decision layers */
   bool chains;     /* feed-forward chains only */
   int64_t layers_least, layers_most, inputs_most, outputs_most, edges_most, units_least, units_most;
+  double branch_keep; /* the chance that a copied path keeps an inner layer that it may lose */
 };
 
 /* How often the image is halved at the output of each layer of a sorted graph; -1: no image. halvings[count] */

@@ -120,7 +120,8 @@ static bool swap(struct tutti_random *random, struct graph *graph) {
 
 /* --- one step ---------------------------------------------------------------------------------------------------- */
 
-bool modifier_apply(enum modifier modifier, struct tutti_random *random, uint32_t labels, struct graph *graph) {
+bool modifier_apply(const struct graph_rules *rules, enum modifier modifier, struct tutti_random *random,
+                    struct graph *graph) {
   switch (modifier) {
   case MODIFIER_INCREASE:
   case MODIFIER_DECREASE:
@@ -131,11 +132,11 @@ bool modifier_apply(enum modifier modifier, struct tutti_random *random, uint32_
   case MODIFIER_SWAP:
     return swap(random, graph);
   case MODIFIER_WEDGE:
-    return modifier_wedge(random, labels, graph);
+    return modifier_wedge(random, rules->labels, graph);
   case MODIFIER_REMOVE:
     return modifier_remove(random, graph);
   case MODIFIER_BRANCH:
-    return modifier_branch(random, graph);
+    return modifier_branch(random, rules->branch_keep, graph);
   case MODIFIER_SKIP:
     return modifier_skip(random, graph);
   default:
@@ -148,7 +149,7 @@ bool modifier_step(const struct graph_rules *rules, const double *weights, struc
   for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
     struct graph changed = *graph;
     enum modifier modifier = (enum modifier)modifier_draw(random, MODIFIER_COUNT, weights);
-    if (modifier_apply(modifier, random, rules->labels, &changed) && graph_settle(rules, &changed) &&
+    if (modifier_apply(rules, modifier, random, &changed) && graph_settle(rules, &changed) &&
         !graph_equal(&changed, graph)) {
       *graph = changed;
       return true;

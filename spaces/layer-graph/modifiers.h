@@ -18,7 +18,8 @@ enum modifier {
 };
 
 /* Change a sorted graph in place; the result is neither sorted nor checked. False if there is nothing to change. */
-bool modifier_apply(enum modifier modifier, struct tutti_random *random, uint32_t labels, struct graph *graph);
+bool modifier_apply(const struct graph_rules *rules, enum modifier modifier, struct tutti_random *random,
+                    struct graph *graph);
 
 /* Draw an index of weights[count] with probability proportional to its weight; not all may be 0. */
 size_t modifier_draw(struct tutti_random *random, size_t count, const double *weights);
@@ -31,7 +32,7 @@ bool modifier_step(const struct graph_rules *rules, const double *weights, struc
 /* Changes of the structure, for modifier_apply; with the same conventions. */
 bool modifier_wedge(struct tutti_random *random, uint32_t labels, struct graph *graph);
 bool modifier_remove(struct tutti_random *random, struct graph *graph);
-bool modifier_branch(struct tutti_random *random, struct graph *graph);
+bool modifier_branch(struct tutti_random *random, double keep, struct graph *graph);
 bool modifier_skip(struct tutti_random *random, struct graph *graph);
 
 /* A random member of a set that is not empty, with equal chances. */

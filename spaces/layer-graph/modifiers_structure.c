@@ -136,7 +136,7 @@ static bool always_kept(const struct graph *graph, const int *path, int k, bool 
          path[k - 1] == 0;
 }
 
-bool modifier_branch(struct tutti_random *random, struct graph *graph) {
+bool modifier_branch(struct tutti_random *random, double keep, struct graph *graph) {
   int path[GRAPH_LAYERS_MOST], length = walk(random, graph, path);
   if (length < 3)
     return false;
@@ -145,7 +145,7 @@ bool modifier_branch(struct tutti_random *random, struct graph *graph) {
   for (int k = 1; k < length - 1; k++) {
     bool always = always_kept(graph, path, k, fc_seen);
     fc_seen = fc_seen || graph->layers[path[k]].label == LABEL_FC;
-    if (coin(random, 0.5) || always)
+    if (coin(random, keep) || always)
       kept |= bit(k);
   }
   if (!kept)

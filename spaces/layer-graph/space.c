@@ -92,7 +92,8 @@ static struct graph_rules rules_of(const struct layer_graph_family *family, cons
                               .outputs_most = config->max_outputs,
                               .edges_most = config->max_edges,
                               .units_least = config->min_units,
-                              .units_most = config->max_units};
+                              .units_most = config->max_units,
+                              .branch_keep = config->branch_keep};
 }
 
 static void set_distances(struct layer_graph *space, const struct layer_graph_family *family) {

@@ -22,7 +22,8 @@ static const struct graph_rules mlp_rules = {.labels =
                                              .outputs_most = 55,
                                              .edges_most = 200,
                                              .units_least = 8,
-                                             .units_most = 1024};
+                                             .units_most = 1024,
+                                             .branch_keep = 0.5};
 
 static struct graph_rules cnn_rules(void) {
   struct graph_rules rules = mlp_rules;
@@ -56,7 +57,8 @@ static struct tutti_random stream(uint64_t index) {
 static bool apply(enum modifier modifier, uint64_t index, struct graph *graph) {
   struct tutti_random random = stream(index);
   bool images = graph_with_role(graph, ROLE_CONV) != 0;
-  return modifier_apply(modifier, &random, images ? cnn_rules().labels : mlp_rules.labels, graph);
+  struct graph_rules rules = images ? cnn_rules() : mlp_rules;
+  return modifier_apply(&rules, modifier, &random, graph);
 }
 
 static bool settle(struct graph *graph) {
@@ -377,6 +379,31 @@ static void branches_copy_a_path(void **state) {
   assert_true(longest >= 3 && valid > DRAWS / 2);
 }
 
+/* NASBOT, Table 2: the copy has all inner layers of the path; in a chain, those between its ends. */
+static void branches_copy_the_whole_path(void **state) {
+  struct graph_rules rules = mlp_rules;
+  struct graph before;
+  int shorter = 0;
+  (void)state;
+  pool_mlp.build(0, LABEL_SOFTMAX, &before);
+  for (uint64_t draw = 0; draw < 2 * DRAWS; draw++) {
+    struct tutti_random random = stream(draw / 2);
+    struct graph after = before;
+    rules.branch_keep = draw % 2 ? 1 : 0.5;
+    if (!modifier_apply(&rules, MODIFIER_BRANCH, &random, &after))
+      continue;
+    int copies = after.count - before.count, begin = __builtin_ctzll(after.layers[before.count].parents);
+    int end = __builtin_ctzll(after.layers[after.count - 1].children), inner = end - begin - 1;
+    shorter += copies < inner && draw % 2 == 0;
+    for (int i = 0; draw % 2 && i < inner; i++) {
+      assert_int_equal(copies, inner);
+      assert_int_equal(after.layers[before.count + i].label, before.layers[begin + 1 + i].label);
+      assert_int_equal(after.layers[before.count + i].units, before.layers[begin + 1 + i].units);
+    }
+  }
+  assert_true(shorter > DRAWS / 4);
+}
+
 /* Layers that halve the image are copied, so that both paths agree in size; decisions are copied if the path ends in
    op. */
 static void branches_keep_what_they_must(void **state) {
@@ -597,6 +624,7 @@ int main(void) {
       cmocka_unit_test(orphans_join_orphans),
       cmocka_unit_test(only_orphans_are_joined),
       cmocka_unit_test(branches_copy_a_path),
+      cmocka_unit_test(branches_copy_the_whole_path),
       cmocka_unit_test(branches_keep_what_they_must),
       cmocka_unit_test(branches_begin_near_the_input),
       cmocka_unit_test(skips_span_two_hops),
