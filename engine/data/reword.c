@@ -33,47 +33,41 @@ struct reader {
 
 /* --- what the source says --- */
 
+static enum tutti_status open_source(struct reader *reader) {
+  return reader->source
+             ? TUTTI_OK
+             : tutti_origin_source(reader->context, &reader->encoding->origin, &reader->host, &reader->source);
+}
+
 static enum tutti_status ask(struct reader *reader, const char *word, char *meaning, bool *other) {
-  if (!reader->source)
-    TUTTI_TRY(reader->context,
-              tutti_origin_source(reader->context, &reader->encoding->origin, &reader->host, &reader->source));
+  TUTTI_TRY(reader->context, open_source(reader));
   return tutti_source_reword(reader->context, reader->source, word, meaning, other);
 }
 
-/* A word of a parameter: is it a number that is missing? Then keep it. */
-static enum tutti_status take_mark(struct reader *reader, const char *word) {
-  char meaning[TUTTI_SOURCE_WORD_ROOM];
-  double number, none;
-  bool other;
-  if (tutti_cell_read(word, &number) > TUTTI_CELL_INFINITE)
-    return TUTTI_OK;
-  TUTTI_TRY(reader->context, ask(reader, word, meaning, &other));
-  if (!other || tutti_cell_read(meaning, &none) != TUTTI_CELL_MISSING)
-    return TUTTI_OK;
-  TUTTI_TRY(reader->context, tutti_realloc(reader->context, reader->mark_count, reader->mark_count + 1,
-                                           sizeof *reader->marks, &reader->marks));
-  reader->marks[reader->mark_count++] = number;
-  return TUTTI_OK;
+/* Marks are words of a parameter of the source, whatever its name: may one of them be a number, maybe endless? */
+static bool may_have_marks(const struct tutti_origin *origin) {
+  for (size_t i = 0; i < origin->count; i++)
+    if (strpbrk(origin->values[i], "0123456789") || strstr(origin->values[i], "inf") ||
+        strstr(origin->values[i], "Inf"))
+      return true;
+  return false;
 }
 
-/* Marks of missing cells are words of a parameter of the source, whatever its name. */
 static enum tutti_status find_marks(struct reader *reader) {
-  enum tutti_status status = TUTTI_OK;
-  const struct tutti_origin *origin = &reader->encoding->origin;
-  char *word = NULL;
-  for (size_t i = 0; i < origin->count; i++) {
-    const char *rest = origin->values[i], *item;
-    size_t length;
-    while (tutti_list_next(&rest, " \t", &item, &length)) {
-      TUTTI_TRY_OUT(reader->context, tutti_format(reader->context, &word, "%.*s", (int)length, item));
-      TUTTI_TRY_OUT(reader->context, take_mark(reader, word));
-      tutti_free(word);
-      word = NULL;
-    }
+  tutti_context *context = reader->context;
+  bool any = may_have_marks(&reader->encoding->origin);
+  if (any)
+    TUTTI_TRY(context, open_source(reader));
+  while (any) {
+    double number;
+    TUTTI_TRY(context, tutti_source_mark(context, reader->source, reader->mark_count, &number, &any));
+    if (!any)
+      break;
+    TUTTI_TRY(context, tutti_realloc(context, reader->mark_count, reader->mark_count + 1, sizeof *reader->marks,
+                                     &reader->marks));
+    reader->marks[reader->mark_count++] = number;
   }
-out:
-  tutti_free(word);
-  return status;
+  return TUTTI_OK;
 }
 
 /* An application's floats hold a mark such as -99.9 as the float that is next to it. */
@@ -110,6 +104,16 @@ static enum tutti_status ask_in_threes(struct reader *reader, double number, cha
   return TUTTI_OK;
 }
 
+/* Of a number: is it missing? One with zeros before it, as codes have, may be a mark as it stands, as inf is. */
+static enum tutti_status ask_whether_missing(struct reader *reader, double number, const char *text, char *room,
+                                             const char **meaning) {
+  bool missing = !*text && is_mark(reader, number);
+  if (*text)
+    TUTTI_TRY(reader->context, ask(reader, text, room, &missing));
+  *meaning = missing && !(*text && *room) ? "" : NULL;
+  return TUTTI_OK;
+}
+
 /* The word that a cell is; NULL: it stays as it is. */
 static enum tutti_status meaning_of(struct reader *reader, size_t row, size_t column, char *room,
                                     const char **meaning) {
@@ -119,7 +123,8 @@ static enum tutti_status meaning_of(struct reader *reader, size_t row, size_t co
   bool other;
   *meaning = NULL;
   if (cell == TUTTI_CELL_NUMBER || cell == TUTTI_CELL_INFINITE)
-    *meaning = is_mark(reader, tutti_rows_number(reader->table, row, column)) ? "" : NULL;
+    TUTTI_TRY(reader->context,
+              ask_whether_missing(reader, tutti_rows_number(reader->table, row, column), text, room, meaning));
   if (!*meaning && !*text && tutti_rows_written(reader->table, row, column) == TUTTI_WRITTEN_IN_THREES)
     return ask_in_threes(reader, tutti_rows_number(reader->table, row, column), room, meaning);
   if (cell != TUTTI_CELL_TEXT || (used->categories && tutti_category_find(used, text) != SIZE_MAX))
@@ -140,12 +145,14 @@ static void note(struct place *place, size_t row, size_t column) {
     *place = (struct place){true, row, column};
 }
 
-/* What the word of a number says of commas and points. `meaning`: what it became; NULL: it stayed. */
+/* What the word of a number says of commas and points; categories and dates are names of things, and say nothing.
+   `meaning`: what it became; NULL: it stayed. */
 static void note_signs(struct reader *reader, size_t row, size_t column, const char *meaning) {
+  const struct tutti_data_column *used = reader->of[column];
   const char *sign = strpbrk(tutti_rows_text(reader->table, row, column), ".,");
   enum tutti_written written = tutti_rows_written(reader->table, row, column);
   double number;
-  if (meaning && tutti_cell_read(meaning, &number) != TUTTI_CELL_NUMBER)
+  if (used->categories || used->date_format || (meaning && tutti_cell_read(meaning, &number) != TUTTI_CELL_NUMBER))
     return;
   if (written != TUTTI_WRITTEN_PLAIN)
     note(meaning ? &reader->points.grouped : &reader->points.decimal, row, column);

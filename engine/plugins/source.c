@@ -4,6 +4,7 @@
 #include "core/plugin/rows_impl.h"
 #include "source_impl.h"
 
+#include <math.h>
 #include <string.h>
 #include <tutti/hosting.h>
 #include <tutti/names.h>
@@ -132,6 +133,19 @@ enum tutti_status tutti_source_reword(tutti_context *context, const tutti_source
   if (*other &&
       (!memchr(meaning, '\0', TUTTI_SOURCE_WORD_ROOM) || tutti_cell_read(meaning, &number) == TUTTI_CELL_TEXT))
     return TUTTI_BREACH(context, &source->instance, "it says that '%.40s' is a number or missing, and not which", word);
+  return TUTTI_OK;
+}
+
+enum tutti_status tutti_source_mark(tutti_context *context, const tutti_source *source, size_t index, double *number,
+                                    bool *any) {
+  enum { MOST = 10000 };
+  *any = false;
+  if (!source->ops.mark)
+    return TUTTI_OK;
+  TUTTI_ASK(context, source, *any = source->ops.mark(source->instance.self, index, number));
+  if (*any && (isnan(*number) || index > MOST))
+    return TUTTI_BREACH(context, &source->instance, "it says that %g, mark %zu of missing cells, is a number", *number,
+                        index);
   return TUTTI_OK;
 }
 

@@ -94,7 +94,8 @@ out:
 
 /* --- cells that are there already -------------------------------------------------------------------------------- */
 
-/* Does a recipe let a run go on whose summary has these trials? A budget of 0 is one that the time alone bounds. */
+/* Does a recipe let a run go on whose summary has these trials? A budget of 0 is one that the time alone bounds. A cell
+   that shares a search may have more trials than its budget: with that of the search, its recipe says so, too. */
 static bool asks_for_more(const json_t *trials, const struct tutti_run_config *wanted) {
   const json_t *time = json_object_get(trials, "time");
   const json_int_t budget = json_integer_value(json_object_get(trials, "budget")),
@@ -102,7 +103,7 @@ static bool asks_for_more(const json_t *trials, const struct tutti_run_config *w
   bool room = wanted->budget == 0 || wanted->budget > done;
   bool more = budget > 0 && (wanted->budget == 0 || wanted->budget > budget);
   bool longer = time && wanted->time > json_number_value(time);
-  return room && (more || longer);
+  return more || (longer && room);
 }
 
 enum tutti_status tutti_ablation_check_finished(tutti_context *context, const char *run, const tutti_recipe *wanted,

@@ -179,6 +179,15 @@ out:
   return status;
 }
 
+/* A run that has gone on since its ensemble was chosen is left out: its recipe is not what the ensemble comes from. */
+static enum tutti_status check_finished(tutti_context *context, struct compare_run *run) {
+  bool finished;
+  TUTTI_TRY(context, tutti_ablation_check_finished(context, run->directory, NULL, &finished));
+  return finished ? TUTTI_OK
+                  : tutti_strdup(context, "not finished: its search has gone on since its ensemble was chosen",
+                                 &run->reason);
+}
+
 static enum tutti_status read_run(tutti_context *context, const char *split, struct compare_run *run) {
   if (tutti_run_directory_has_pools(run->directory))
     return tutti_strdup(context, "made of several runs, which have no recipe together", &run->reason);
@@ -190,6 +199,9 @@ static enum tutti_status read_run(tutti_context *context, const char *split, str
   TUTTI_TRY(context, read_recipe(context, run));
   TUTTI_TRY(context, read_summary(context, run));
   if (!run->summary)
+    return TUTTI_OK;
+  TUTTI_TRY(context, check_finished(context, run));
+  if (run->reason)
     return TUTTI_OK;
   TUTTI_TRY(context, read_metrics(context, split, run));
   return read_rows(context, split, run);

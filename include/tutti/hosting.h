@@ -58,6 +58,10 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_source_read(tutti_context *con
    *other is false where it is not. TUTTI_ERROR_PLUGIN: the source broke its contract. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_source_reword(tutti_context *context, const tutti_source *source,
                                                                 const char *word, char *meaning, bool *other);
+/* Ask for a number that marks missing cells (`mark` in source.h); *any is false where there are no more.
+   TUTTI_ERROR_PLUGIN: the source broke its contract. */
+TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_source_mark(tutti_context *context, const tutti_source *source,
+                                                              size_t index, double *number, bool *any);
 /* Its parameters; borrowed. */
 TUTTI_API const tutti_config *tutti_source_config(const tutti_source *source);
 /* Does one of its endings, other than "", fit this path? */

@@ -125,9 +125,10 @@ TUTTI_API double tutti_rows_number(const tutti_rows *rows, size_t row, size_t co
 /* The text of a cell that holds no finite number, or one with zeros before it, as codes have: as it was handed over;
    "" if there was none. Borrowed until the next one is added. */
 TUTTI_API const char *tutti_rows_text(const tutti_rows *rows, size_t row, size_t column);
-/* How a number was written that was added as a word: without a point; as 1.500, which may be 1500 where commas are
-   decimal signs; or otherwise with a point, as 1.5. Numbers that were handed over as such are plain. */
+/* How a number was written: without a point, or handed over as such; as 1.500, which may be 1500 where commas are
+   decimal signs; otherwise with a point, as 1.5. */
 enum tutti_written { TUTTI_WRITTEN_PLAIN, TUTTI_WRITTEN_IN_THREES, TUTTI_WRITTEN_WITH_POINT };
+/* How the number of a cell was written, if it was added as a word. */
 TUTTI_API enum tutti_written tutti_rows_written(const tutti_rows *rows, size_t row, size_t column);
 /* Why a row cannot be read, borrowed; NULL: it can. */
 TUTTI_API const char *tutti_rows_unread(const tutti_rows *rows, size_t row);

@@ -70,6 +70,10 @@ struct tutti_source_ops {
      What the file decides (tutti_rows_settle) is then set as a parameter. A word that files of one kind would have as
      another number than those of another kind, where it is not known which the data set came from, is none. */
   bool (*reword)(const void *self, const char *word, char *meaning);
+
+  /* OPTIONAL; default: none. A number that marks missing cells in its files, number `index` from 0 on; false: there are
+     no more. Numbers of an application that are equal to it count as missing. */
+  bool (*mark)(const void *self, size_t index, double *number);
 };
 
 enum { TUTTI_SOURCE_WORD_ROOM = 256 };

@@ -58,6 +58,10 @@ static const struct tutti_param csv_params[] = {
                   "Lines above the table that are left out: a title, comments."),
 };
 
+static bool source_mark_csv(const void *self, size_t index, double *number) {
+  return reading_csv_mark(self, index, number);
+}
+
 /* csv comes last: a file with any other ending is read as csv. */
 static const char *const endings[] = {".csv", ".csv.gz", ".tsv", ".tsv.gz", "", NULL};
 
@@ -67,6 +71,7 @@ static const struct tutti_source_ops csv_ops = {
     .endings = endings,
     .read = source_read_csv,
     .reword = source_reword_csv,
+    .mark = source_mark_csv,
 };
 
 static const struct tutti_descriptor csv_descriptor = {

@@ -3,6 +3,7 @@
 import ctypes
 import decimal
 import fractions
+import math
 
 import numpy
 
@@ -10,14 +11,22 @@ from . import _library
 from ._library import library
 
 
+def _array(values):
+    """As an array; numbers beside texts stay numbers, of which numpy makes texts."""
+    array = numpy.asanyarray(values)
+    if array.dtype.kind == "U" and not hasattr(values, "dtype"):
+        return numpy.array(values, dtype=object)
+    return array
+
+
 def _columns_of(X):
     """The names (None: there are none) and the columns of anything that has some."""
     if isinstance(X, dict):
-        return [str(name) for name in X], [numpy.asanyarray(column) for column in X.values()]
+        return [str(name) for name in X], [_array(column) for column in X.values()]
     if hasattr(X, "columns") and hasattr(X, "to_numpy"):  # a pandas.DataFrame, or one of its kind
         return [str(name) for name in X.columns], [numpy.asarray(X[name]) for name in X.columns]
     try:
-        X = numpy.asanyarray(X)
+        X = _array(X)
     except ValueError as error:
         raise _library.UsageError(f"expected rows of one length: {error}", "usage") from None
     if X.dtype.names:
@@ -62,12 +71,23 @@ def _texts_of_dates(values):
         yield "" if numpy.isnat(value) else str(second) if second == value else str(value).rstrip("0")
 
 
+def _number_of(value):
+    try:
+        if isinstance(value, numpy.floating) and not isinstance(value, float):
+            return float(str(value))  # float32's 0.1 is 0.1
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
 def _add_values(context, rows, column, values):
     """Strings count as the words of the training file do, dates as written in ISO 8601, fractions as numbers; None and NaN
     as missing."""
     for value in values:
-        if isinstance(value, (float, numpy.floating, decimal.Decimal, fractions.Fraction)):
-            number = ctypes.c_double(float(value if isinstance(value, fractions.Fraction) else str(value)))
+        if isinstance(value, numpy.ndarray) and value.ndim == 0:
+            value = value[()]
+        if isinstance(value, (float, numpy.floating, decimal.Decimal, fractions.Fraction)) and not _is_missing(value):
+            number = ctypes.c_double(_number_of(value))
             context.call("tutti_rows_add_numbers", rows, column, 1, ctypes.byref(number))
         else:
             text = _text_of(value)

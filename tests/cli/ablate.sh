@@ -312,6 +312,21 @@ checks=$((checks + 1))
 [ "$(cat killed/runs/*/summary.json | grep -c "\"done\": $trials")" -eq 3 ] || complain "expected ensembles from the same trials"
 tutti status killed
 expect_out "cells       3: 3 finished, 0 running, 0 failed, 0 waiting"
+# A search that was made longer by hand: what is selected from it has all its trials, and with its budget says so.
+tutti ablate small.ini --swap selector.size=1,3 --set run.budget=4 --out byhand --quiet
+expect_code 0
+tutti run byhand/runs/size=1_seed-3/recipe.ini --out byhand/runs/size=1_seed-3 --resume --set run.budget=6 --quiet
+expect_code 0
+tutti compare byhand
+expect_out "size=3_seed-3: not finished: its search has gone on since its ensemble was chosen"
+for budget in 4 6; do
+  tutti ablate small.ini --swap selector.size=1,3 --set run.budget=$budget --out byhand --resume
+  expect_code 0
+  expect_err "size=3_seed-3 begins"
+done
+tutti compare byhand
+expect_code 0
+expect_not_in out "run.budget"
 # One whose process dies has failed, and what there was before is not its end.
 grow
 pkill -KILL -P $grower

@@ -585,10 +585,28 @@ class Words(unittest.TestCase):
             [decimal.Decimal("1.500"), decimal.Decimal("3.125"), decimal.Decimal("2.25")],
             [fractions.Fraction(3, 2), fractions.Fraction(25, 8), fractions.Fraction(9, 4)],
             numpy.array([numpy.float32(1.5), 3.125, "2,25"], dtype=object),
+            [1.5, 3.125, "2,25"],
+            [1.5, numpy.array(3.125), "2,25"],
+            [Rounded(1.5), Rounded(3.125), "2,25"],
         ):
             numpy.testing.assert_array_equal(model.predict({name: values for name in names}), wanted)
+        rows = [[1.5, "3,125"], [3.125, "1,5"]]
+        self.assertEqual(len(names), 2)
+        numpy.testing.assert_array_equal(
+            model.predict(rows), model.predict({names[0]: [1.5, 3.125], names[1]: [3.125, 1.5]})
+        )
+        for huge in fractions.Fraction(10**400), fractions.Fraction(-(10**400)), decimal.Decimal("1e999"):
+            with self.assertRaisesRegex(tutti.UsageError, "inf"):
+                model.predict({name: [huge] for name in names})
         with self.assertRaisesRegex(tutti.UsageError, "decimal point, and in row 1 of column .* such as 1.234"):
             model.predict({name: ["1.5", "3.125", "2.25"] for name in names})
+
+
+class Rounded(float):
+    """A number that is written otherwise than it is."""
+
+    def __str__(self):
+        return f"{float(self):.0f} EUR"
 
 
 class Tolerance(unittest.TestCase):

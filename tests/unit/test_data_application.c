@@ -295,6 +295,74 @@ static void marks_among_numbers_of_an_application(void **state) {
   tutti_rows_destroy(rows);
 }
 
+/* What marks missing cells in the file does so in rows of an application, as words and as numbers. */
+static void marks_are_those_of_the_file(void **state) {
+  (void)state;
+  static const struct {
+    const char *data, *parameters, *word; /* NULL: the number is handed over as such */
+    double number;
+    float first; /* 3: the mean stands there */
+  } cases[] = {
+      {"a;y\n-9.999;1\n2,5;2\n3,5;2\n", "decimal=comma\nmissing_marks=-9.999", "-9999", 0, 3},
+      {NULL, NULL, "-9.999", 0, 3},
+      {NULL, NULL, "-9999,0", 0, 3},
+      {NULL, NULL, NULL, -9999, 3},
+      {NULL, NULL, NULL, -9.999, -9.999F},
+      {NULL, NULL, "-9,999", 0, -9.999F},
+      {"a,y\n\"9,999\",1\n2,2\n4,2\n", "missing_marks=9,999", "9999", 0, 3},
+      {NULL, NULL, "9999.0", 0, 3},
+      {NULL, NULL, NULL, 9999, 3},
+      {"a,y\n7,1\n2,2\n4,2\n", "missing_marks=7", "7.0", 0, 3},
+      {NULL, NULL, "007", 0, 7},
+      {"a,y\n007,1\n2,2\n4,2\n", "missing_marks=007", "007", 0, 3},
+      {NULL, NULL, "7", 0, 7},
+      {NULL, NULL, NULL, 7, 7},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    char parameters[256];
+    tutti_rows *rows;
+    tutti_split *split;
+    if (cases[i].data) {
+      put("a.csv", cases[i].data);
+      (void)snprintf(parameters, sizeof parameters, PLAIN "missing=mean\n%s", cases[i].parameters);
+      loads(parameters);
+    }
+    assert_int_equal(tutti_rows_create(context, "here", &rows), TUTTI_OK);
+    assert_int_equal(tutti_rows_add_column(context, rows, "a"), TUTTI_OK);
+    if (cases[i].word)
+      assert_int_equal(tutti_rows_add_cell(context, rows, 0, cases[i].word), TUTTI_OK);
+    else
+      assert_int_equal(tutti_rows_add_numbers(context, rows, 0, 1, &cases[i].number), TUTTI_OK);
+    assert_int_equal(tutti_dataset_encode(context, dataset, rows, &split), TUTTI_OK);
+    if (tutti_split_inputs(split)[0] != cases[i].first)
+      fail_msg("case %zu: expected %g, found %g", i, cases[i].first, tutti_split_inputs(split)[0]);
+    tutti_split_destroy(split);
+    tutti_rows_destroy(rows);
+  }
+}
+
+/* Points in categories say nothing of numbers. */
+static void categories_with_points(void **state) {
+  (void)state;
+  static const char *const words[2][2] = {{"1,125", "1.25"}, {"0,5", "1.100"}};
+  tutti_rows *rows;
+  tutti_split *split;
+  put("a.csv", "a;c;y\n1,125;1.25;3\n0,5;1.100;4\n2,5;v2;5\n");
+  loads(PLAIN "categorical=c\ndecimal=comma");
+  assert_int_equal(tutti_rows_create(context, "here", &rows), TUTTI_OK);
+  for (size_t c = 0; c < 2; c++) {
+    assert_int_equal(tutti_rows_add_column(context, rows, c ? "c" : "a"), TUTTI_OK);
+    for (size_t r = 0; r < 2; r++)
+      assert_int_equal(tutti_rows_add_cell(context, rows, c, words[r][c]), TUTTI_OK);
+  }
+  assert_int_equal(tutti_dataset_encode(context, dataset, rows, &split), TUTTI_OK);
+  for (size_t r = 0; r < 2; r++)
+    assert_memory_equal(tutti_split_inputs(split) + 4 * r, tutti_split_inputs(split_of("train")) + 4 * r,
+                        4 * sizeof(float));
+  tutti_split_destroy(split);
+  tutti_rows_destroy(rows);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       data_test(words_of_an_application),
@@ -305,6 +373,8 @@ int main(void) {
       data_test(categories_in_threes_of_an_application),
       data_test(new_files_are_read_as_the_recipe_says),
       data_test(marks_among_numbers_of_an_application),
+      data_test(marks_are_those_of_the_file),
+      data_test(categories_with_points),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

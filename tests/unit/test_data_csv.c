@@ -100,6 +100,13 @@ static void signs_and_marks_of_ones_own(void **state) {
   assert_string_equal(tutti_dataset_feature(dataset, 0), "k=7");
   loads(PLAIN "strip=$\nmissing_marks=-999\nmissing=mean\nignore=k");
   assert_inputs(4, 1, (double[]){-99, -99, -99, -99});
+  /* A mark with zeros before it is a text; numbers that are equal to it are there. */
+  put("a.csv", "a,k,y\n0,00000,1\n7,10115,2\n0,00007,3\n");
+  loads(PLAIN "missing_marks=00000 007\nmissing=mean\nignore=k");
+  assert_inputs(3, 1, (double[]){0, 7, 0});
+  put("a.csv", "x,-999.0,-99\nz,4,5\n"); /* a first row of numbers that are marks is no header */
+  loads(PLAIN "missing_marks=-999 -99\nmissing=mean\ntarget=0");
+  assert_inputs(2, 2, (double[]){4, 5, 4, 5});
   put("a.csv", "a;y\n-9.999;1\n1,5;2\n");
   loads(PLAIN "decimal=comma\nmissing_marks=-9999\nmissing=drop");
   assert_inputs(1, 1, (double[]){1.5});

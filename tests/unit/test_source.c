@@ -432,10 +432,16 @@ static bool source_reword_faulty(const void *self, const char *word, char *meani
   return strcmp(word, "none") != 0;
 }
 
+static bool source_mark_faulty(const void *self, size_t index, double *number) {
+  (void)self;
+  *number = index == 1 ? NAN : -999;
+  return true;
+}
+
 static void words_that_are_reworded_to_texts(void **state) {
   (void)state;
   static const struct tutti_source_ops ops = {
-      .size = sizeof ops, .read = source_read_faulty, .reword = source_reword_faulty};
+      .size = sizeof ops, .read = source_read_faulty, .reword = source_reword_faulty, .mark = source_mark_faulty};
   struct tutti_descriptor faulty =
       descriptor_of("faulty", (struct tutti_params)TUTTI_PARAMS(faulty_params, struct faulty_config), &ops);
   struct tutti_host_facts facts = {.size = sizeof facts};
@@ -456,6 +462,12 @@ static void words_that_are_reworded_to_texts(void **state) {
         tutti_source_reword(context, source, "five", meaning, &other));
   fails(TUTTI_ERROR_PLUGIN, "'endless' is a number or missing",
         tutti_source_reword(context, source, "endless", meaning, &other));
+  double mark;
+  ok(tutti_source_mark(context, source, 0, &mark, &other));
+  assert_true(other && mark == -999);
+  fails(TUTTI_ERROR_PLUGIN, "mark 1 of missing cells, is a number",
+        tutti_source_mark(context, source, 1, &mark, &other));
+  fails(TUTTI_ERROR_PLUGIN, "mark 99999 of missing cells", tutti_source_mark(context, source, 99999, &mark, &other));
   tutti_source_destroy(source);
   tutti_host_destroy(host);
 }

@@ -9,6 +9,7 @@
 
 #include "conventions.h"
 #include "csv_file.h"
+#include "csv_plain.h"
 #include "marks.h"
 #include "words.h"
 
@@ -30,6 +31,8 @@ struct table {
   bool settles;     /* does the file say how numbers are written */
   bool comma_parts; /* do commas separate cells */
   const char *missing_marks, *strip;
+  double *marks; /* [mark_count]: those that are numbers */
+  size_t mark_count;
   bool tolerant;
   tutti_rows *rows;
   const struct csv_row *row;      /* the one that is being taken */
@@ -58,21 +61,47 @@ static bool is_number(const struct table *table, const char *text) {
   return is_number_of(table, text, &number);
 }
 
-/* Is a text a number that marks a missing cell, written otherwise than the mark, as -999.0 or -9,99e2? One with zeros
-   before it is a code. */
-static bool is_marked_number(const struct table *table, const char *text) {
-  const char *marks = table->missing_marks, *word, *digits = text + strspn(text, "+-");
+/* Has a number zeros before it, as codes have, maybe behind a sign? */
+static bool is_code(const char *text) { return csv_has_zeros(text + strspn(text, "+-")); }
+
+/* The next mark that is a number, and no code; false: there is none. */
+static bool next_mark(const struct table *table, const char **words, double *number) {
+  const char *word;
   char mark[READING_NUMERAL_ROOM];
   size_t length;
-  double number, marked;
-  if (!*marks || (digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9') || !is_number_of(table, text, &number))
-    return false;
-  while (tutti_list_next(&marks, " \t", &word, &length)) {
+  while (tutti_list_next(words, " \t", &word, &length)) {
     (void)snprintf(mark, sizeof mark, "%.*s", (int)(length < sizeof mark ? length : 0), word);
-    if (is_number_of(table, mark, &marked) && marked == number)
+    if (!is_code(mark) && is_number_of(table, mark, number))
       return true;
   }
   return false;
+}
+
+static enum tutti_status find_marks(struct table *table) {
+  const char *words = table->missing_marks;
+  size_t count = 0;
+  double number;
+  while (next_mark(table, &words, &number))
+    count++;
+  TUTTI_TRY(table->context, tutti_alloc(table->context, count, sizeof *table->marks, &table->marks));
+  words = table->missing_marks;
+  while (table->mark_count < count && next_mark(table, &words, &table->marks[table->mark_count]))
+    table->mark_count++;
+  return TUTTI_OK;
+}
+
+static bool is_mark(const struct table *table, double number) {
+  for (size_t i = 0; i < table->mark_count; i++)
+    if (table->marks[i] == number)
+      return true;
+  return false;
+}
+
+/* Is a text a number that marks a missing cell, maybe written otherwise than the mark, as -999.0 or -9,99e2? A code is
+   none. */
+static bool is_marked_number(const struct table *table, const char *text) {
+  double number;
+  return table->mark_count > 0 && !is_code(text) && is_number_of(table, text, &number) && is_mark(table, number);
 }
 
 /* What a cell says, but for what the recipe says of marks and signs; `room` is used where that is another text. */
@@ -92,8 +121,8 @@ static bool row_has_names(const struct table *table) {
   bool any = false;
   for (size_t i = 0; i < row->count; i++) {
     char room[READING_MARKS_ROOM];
-    const char *text = meaning_of(table, csv_row_cell(row, i), room);
-    if (is_number(table, text))
+    const char *cell = csv_row_cell(row, i), *text = meaning_of(table, cell, room);
+    if (is_number(table, text) || is_number(table, cell)) /* a mark, too, is a number */
       return false;
     any = any || *text != '\0';
   }
@@ -243,16 +272,14 @@ static enum reading_numeral look_at(const struct table *table, const char *text,
   return is == READING_NUMBER && doubtful ? READING_TEXT : is;
 }
 
-/* Is a cell a number as it stands, whatever the recipe says of marks and signs? Such a text has nothing that
-   look_at would read otherwise. Most cells are, so they are looked at once. */
-static bool takes_plain_numbers(const struct table *table) {
-  return table->decimal == READING_DECIMAL_POINT && !*table->missing_marks;
-}
+/* Is a cell a number as it stands, whatever the recipe says of signs? Such a text has nothing that look_at would read
+   otherwise. Most cells are, so they are looked at once. */
+static bool takes_plain_numbers(const struct table *table) { return table->decimal == READING_DECIMAL_POINT; }
 
 static bool is_plain_number(const struct table *table, const char *text, double *number) {
   bool may_be = (*text >= '0' && *text <= '9') || *text == '-' || *text == '+' || *text == '.';
   return may_be && !csv_has_zeros(text) && takes_plain_numbers(table) &&
-         tutti_cell_read(text, number) == TUTTI_CELL_NUMBER;
+         tutti_cell_read(text, number) == TUTTI_CELL_NUMBER && !is_mark(table, *number);
 }
 
 static enum tutti_status end_run(const struct table *table, size_t column) {
@@ -388,6 +415,7 @@ static enum tutti_status take_row(void *argument, const struct csv_row *row, cha
   if (first) {
     table->decimal = decimal_of(row->delimiter, table->decimal);
     table->comma_parts = row->delimiter == ',';
+    TUTTI_TRY(table->context, find_marks(table));
   }
   if (row->count != columns)
     return take_odd_row(table, columns, why);
@@ -424,9 +452,13 @@ static enum tutti_status take_plain_row(void *argument, const struct csv_plain *
       TUTTI_TRY(table->context, take_cell(table, i, plain->text + plain->texts[i]));
       continue;
     }
-    run->numbers[run->count++] = plain->numbers[i];
-    if (run->count == RUN_LENGTH)
+    const bool marked = is_mark(table, plain->numbers[i]);
+    if (!marked)
+      run->numbers[run->count++] = plain->numbers[i];
+    if (run->count == RUN_LENGTH || marked)
       TUTTI_TRY(table->context, end_run(table, i));
+    if (marked)
+      TUTTI_TRY(table->context, tutti_rows_add_cell(table->context, table->rows, i, ""));
   }
   table->row = NULL;
   return tutti_rows_add_lines(table->context, table->rows, 1, &line);
@@ -525,6 +557,7 @@ enum tutti_status reading_csv(tutti_context *context, const char *path, const st
   TUTTI_TRY_OUT(context, end_conventions(&table));
 out:
   reading_conventions_release(&table.conventions);
+  tutti_free(table.marks);
   tutti_free(table.unused);
   tutti_free(table.runs);
   return status;
@@ -538,17 +571,45 @@ int reading_csv_decimal_first(int decimal) {
                                             : decimal;
 }
 
+/* How such a file is written; `row` is filled, too. */
+static struct table table_of_words(const struct reading_csv_options *options, struct csv_row *row) {
+  *row = (struct csv_row){.delimiter = options->delimiter == READING_DELIMITER_COMMA ? ',' : ';'};
+  return (struct table){.missing_marks = options->missing_marks ? options->missing_marks : "",
+                        .strip = options->strip ? options->strip : "",
+                        .decimal = decimal_of(row->delimiter, reading_csv_decimal_first(options->decimal)),
+                        .row = row};
+}
+
+static bool is_marked_word(const struct table *table, const char *text) {
+  const char *words = table->missing_marks;
+  double number, mark;
+  if (is_code(text) || !is_number_of(table, text, &number))
+    return false;
+  while (next_mark(table, &words, &mark))
+    if (mark == number)
+      return true;
+  return false;
+}
+
+bool reading_csv_mark(const struct reading_csv_options *options, size_t index, double *number) {
+  struct csv_row row;
+  const struct table table = table_of_words(options, &row);
+  const char *words = table.missing_marks;
+  bool any = next_mark(&table, &words, number);
+  for (size_t i = 0; i < index && any; i++)
+    any = next_mark(&table, &words, number);
+  return any;
+}
+
 bool reading_csv_word(const struct reading_csv_options *options, const char *word, char *meaning) {
-  const bool commas = options->delimiter == READING_DELIMITER_COMMA,
-             unknown = options->delimiter == READING_DELIMITER_AUTO;
-  const struct csv_row row = {.delimiter = commas ? ',' : ';'};
-  const struct table table = {.missing_marks = options->missing_marks ? options->missing_marks : "",
-                              .strip = options->strip ? options->strip : "",
-                              .decimal = decimal_of(row.delimiter, reading_csv_decimal_first(options->decimal)),
-                              .row = &row};
+  struct csv_row row;
+  const struct table table = table_of_words(options, &row);
   char room[READING_MARKS_ROOM], number[READING_NUMERAL_ROOM];
   const char *text = meaning_of(&table, word, room);
-  if (options->decimal == READING_DECIMAL_AUTO && unknown && tutti_cell_in_threes(text, ','))
+  if (is_marked_word(&table, text))
+    text = "";
+  if (options->decimal == READING_DECIMAL_AUTO && options->delimiter == READING_DELIMITER_AUTO &&
+      tutti_cell_in_threes(text, ','))
     return false;
   enum reading_numeral is = look_at(&table, text, number);
   const char *said = is == READING_NUMBER ? number : text;
