@@ -1,8 +1,8 @@
 /* space mlp2: networks with two hidden layers, each with its width, and an L2 weight for each of the three layers of
    weights: five dimensions. A point space: units1, units2; l2_1, l2_2 of the hidden layers and l2_output of the last. A
    value that the recipe fixes is not a dimension. Source: Lacoste, Larochelle, Laviolette, Marchand, "Sequential
-   Model-Based Ensemble Optimization" (UAI 2014), section 6.1: its ranges are the defaults. The paper trains by L-BFGS on
-   all rows (backend cpu, optimiser = lbfgs). */
+   Model-Based Ensemble Optimization" (UAI 2014), section 6.1: its ranges are the defaults. The paper trains by L-BFGS
+   on all rows (backend cpu, optimiser = lbfgs). */
 #include <stdio.h>
 #include <tutti/plugin.h>
 

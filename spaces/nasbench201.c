@@ -4,8 +4,8 @@
    A point space: one dimension for the operation on each of a cell's six edges. A mutant differs in one edge, as Zaidi
    et al., "Neural Ensemble Search for Uncertainty Estimation and Dataset Shift" (NeurIPS 2021), have it. Genotypes are
    written as the benchmark writes them, "|nor_conv_3x3~0|+|none~0|skip_connect~1|+|...|", and read as such strings, as
-   the benchmark's index, a number from 0 to 15624, or by a name (cells/cell_named.c). With `cell` the space has that one
-   cell, for deep ensembles and searches of hyperparameters.
+   the benchmark's index, a number from 0 to 15624, or by a name (cells/cell_named.c). With `cell` the space has that
+   one cell, for deep ensembles and searches of hyperparameters.
 
    Deviations: what has no way to the cell's output is left out of the network, so that it has no parameters there,
    which the benchmark counts; padding is that of tutti/network.h, which stands strided windows a pixel lower and

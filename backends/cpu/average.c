@@ -2,13 +2,13 @@
    averaging", SIAM Journal on Control and Optimization 30, 1992; Izmailov, Podoprikhin, Garipov, Vetrov and Wilson,
    "Averaging weights leads to wider optima and better generalization", UAI 2018.
 
-   From the first of the last `average` of all epochs on, the running mean of the weights at the ends of epochs stands for
-   them: it is validated, kept and saved, and early stopping and pruners see its losses, while training goes on from the
-   weights themselves. As in Izmailov et al., batch norm's statistics are measured anew with the averaged weights, in one
-   pass over the training rows. Deviations: that pass has neither dropout nor varied images, like a prediction, though
-   what it stores and multiplies is rounded as in training (`storage`, `precision`), and mini-batches count by their
-   rows; it comes after each of these epochs, since each is validated; and the schedule of the learning rate is whatever
-   `schedule` says. */
+   From the first of the last `average` of all epochs on, the running mean of the weights at the ends of epochs stands
+   for them: it is validated, kept and saved, and early stopping and pruners see its losses, while training goes on from
+   the weights themselves. As in Izmailov et al., batch norm's statistics are measured anew with the averaged weights,
+   in one pass over the training rows. Deviations: that pass has neither dropout nor varied images, like a prediction,
+   though what it stores and multiplies is rounded as in training (`storage`, `precision`), and mini-batches count by
+   their rows; it comes after each of these epochs, since each is validated; and the schedule of the learning rate is
+   whatever `schedule` says. */
 #include "train_impl.h"
 
 #include <string.h>

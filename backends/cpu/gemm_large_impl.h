@@ -3,9 +3,9 @@
 
    gemm reads its operands where they lie, which is best while they stay in the first two levels of cache. Here they do
    not, so each part packs what it reads in the order in which tiles read it: a block of B, CPU_GEMM_DEPTH rows of its
-   columns, for the second level, and the rows of A under one row of tiles for the first. While it multiplies, it fetches
-   what it reads next: into the first level the packed numbers some rows ahead, into the second the rows of A of the next
-   tiles and the next block of B. */
+   columns, for the second level, and the rows of A under one row of tiles for the first. While it multiplies, it
+   fetches what it reads next: into the first level the packed numbers some rows ahead, into the second the rows of A of
+   the next tiles and the next block of B. */
 #ifndef BACKEND_CPU_GEMM_LARGE_IMPL_H
 #define BACKEND_CPU_GEMM_LARGE_IMPL_H
 

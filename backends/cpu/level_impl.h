@@ -1,8 +1,9 @@
 /* level_impl.h - the instruction set that a file of kernels is compiled for. The makefile compiles each file once for
-   every set and defines CPU_LANES, the floats of a vector: 16 is AVX-512, 8 is AVX2 with FMA, 4 is plain C; 1 is a thread of
-   a GPU (backends/cuda), for which the arithmetic of activations, heads and optimisers is compiled, too. Only code
-   between CPU_LEVEL_BEGIN and CPU_LEVEL_END, and functions marked CPU_LEVEL_FUNCTION, may use the set's instructions.
-   CPU_OF_LEVEL(name) gives a name of its own to what each set has: name_avx512, name_avx2 or name_baseline. */
+   every set and defines CPU_LANES, the floats of a vector: 16 is AVX-512, 8 is AVX2 with FMA, 4 is plain C; 1 is a
+   thread of a GPU (backends/cuda), for which the arithmetic of activations, heads and optimisers is compiled, too. Only
+   code between CPU_LEVEL_BEGIN and CPU_LEVEL_END, and functions marked CPU_LEVEL_FUNCTION, may use the set's
+   instructions. CPU_OF_LEVEL(name) gives a name of its own to what each set has: name_avx512, name_avx2 or
+   name_baseline. */
 #ifndef BACKEND_CPU_LEVEL_IMPL_H
 #define BACKEND_CPU_LEVEL_IMPL_H
 

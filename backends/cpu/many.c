@@ -1,5 +1,6 @@
 /* many.c - jobs side by side, each on a thread with a context of its own. What a job may call back (progress) it calls
-   on the thread that asked for all of them, as the contract of plugins has it: that thread trains nothing, and waits. */
+   on the thread that asked for all of them, as the contract of plugins has it: that thread trains nothing, and
+   waits. */
 #include "many_impl.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* nomu_impl.h - head-nomu at one row and output: the terms of its loss with their derivatives (Heiss et al., ICML 2022,
-   Eq. 4; with data noise, Eq. 57; for directed hypothesis classes Definition C.1, where u(z) = -exp(-c_exp z)), and what
-   its outputs mean. Compiled for GPUs, too (level_impl.h). */
+   Eq. 4; with data noise, Eq. 57; for directed hypothesis classes Definition C.1, where u(z) = -exp(-c_exp z)), and
+   what its outputs mean. Compiled for GPUs, too (level_impl.h). */
 #ifndef BACKEND_CPU_NOMU_IMPL_H
 #define BACKEND_CPU_NOMU_IMPL_H
 

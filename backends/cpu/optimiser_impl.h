@@ -6,7 +6,8 @@
                                   a step, where it needs them (struct cpu_rule).
 
    A new one is such a file, its line in local.mk, and its rule in double precision in
-   tests/unit/test_cpu_optimiser.c. Without the line, nothing knows of the file; without the rule, the test does not build.
+   tests/unit/test_cpu_optimiser.c. Without the line, nothing knows of the file; without the rule, the test does not
+   build.
 
    Rules are written with g for the gradient with its L2 terms, after clipping; t for the steps, from 1; r for the
    learning rate; defaults and conventions are Keras's. */

@@ -1,6 +1,6 @@
 /* answer.c - predictions, also of a network that has just been trained while others of its pool still are. A kernel of
-   its own would wait then for room that the pool has taken, and the pool for the host: so the block that has become free
-   predicts, and the host goes on answering the others. */
+   its own would wait then for room that the pool has taken, and the pool for the host: so the block that has become
+   free predicts, and the host goes on answering the others. */
 #include "pool_impl.h"
 
 #include <string.h>

@@ -37,8 +37,8 @@
 #define CUDA_PHASE static __device__ __noinline__
 
 /* Copies of four floats from the device's memory to shared memory, of which those from number `left` on become 0, and
-   which go on while their thread does: one; the end of a group of them; and the wait until all groups of this thread but
-   the last are there. */
+   which go on while their thread does: one; the end of a group of them; and the wait until all groups of this thread
+   but the last are there. */
 #if defined(__CUDACC__)
 static __device__ __forceinline__ void copy_four(float *to, const float *from, uint32_t left) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"((uint32_t)__cvta_generic_to_shared(to)),
@@ -71,7 +71,8 @@ static inline void await_copies(void) {}
 
 struct state;
 
-/* What a block works with. It lies in shared memory, not on the stack of each thread: there is little cache for stacks. */
+/* What a block works with. It lies in shared memory, not on the stack of each thread: there is little cache for
+   stacks. */
 struct block {
   const struct cuda_node *nodes;
   const struct cuda_edge *edges;
@@ -84,7 +85,7 @@ struct block {
   const double *class_weights;
   bool tensor;         /* products by tensor cores, in TF32 */
   bool weights_shared; /* the weights lie in shared memory */
-  bool thin;           /* products of few rows go their own way, where they are staged: the stage follows from the job */
+  bool thin;           /* products of few rows go their own way where they are staged: the stage follows from the job */
 };
 
 /* A product of matrices A [m][k] and B [k][n] (product.cuh says how they may lie). */

@@ -447,8 +447,8 @@ void backend_cuda_launch_predict(void *stream, uint32_t blocks, uint32_t workers
   CUDA_LAUNCH(predict_network, blocks, workers + CUDA_WARP, shared, stream, p);
 }
 
-/* All grids split a multiprocessor's memory into shared memory and cache alike: a grid that wants another split could not
-   begin beside one that is there. */
+/* All grids split a multiprocessor's memory into shared memory and cache alike: a grid that wants another split could
+   not begin beside one that is there. */
 static cudaError_t allow_shared(const void *kernel, uint32_t bytes) {
   cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
   if (error == cudaSuccess)

@@ -21,8 +21,8 @@ CUDA_PHASE void gather(const struct block &b, const struct cuda_rows &rows, cons
   meet();
 }
 
-/* Artificial points behind `rows` rows of step number `step`, from 0: the numbers that backends/cpu/training.c draws one
-   after the other. */
+/* Artificial points behind `rows` rows of step number `step`, from 0: the numbers that backends/cpu/training.c draws
+   one after the other. */
 CUDA_PHASE void draw_artificial(const struct block &b, const struct cuda_job &job, uint32_t rows, uint64_t step) {
   const struct cuda_node &input = b.nodes[0];
   const uint32_t features = job.train.features;
@@ -93,8 +93,8 @@ CUDA_PHASE double likelihood_of_nomu(const struct block &b, const struct cuda_no
          (double)(count * outputs);
 }
 
-/* The mean loss of the rows that a forward pass has left, and, if wanted, its gradient in the head's input; of head-nomu
-   see above. */
+/* The mean loss of the rows that a forward pass has left, and, if wanted, its gradient in the head's input; of
+   head-nomu see above. */
 CUDA_PHASE double loss_of(const struct block &b, uint32_t node_count, const struct cuda_rows &rows,
                           const uint32_t *order, uint32_t begin, uint32_t count, bool gradients) {
   const struct cuda_node &head = b.nodes[node_count - 1];

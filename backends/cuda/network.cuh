@@ -384,7 +384,8 @@ CUDA_PHASE void forward(const struct block &b, uint32_t node_count, uint32_t row
 
 /* --- backward --- */
 
-/* The bias's. A thread sums four columns of every 16th row, if there is room in shared memory for these sums to meet. */
+/* The bias's. A thread sums four columns of every 16th row, if there is room in shared memory for these sums to
+   meet. */
 CUDA_PHASE void backward_bias(const struct block &b, const struct cuda_node &node, uint32_t rows) {
   CUDA_SHARED(shared);
   constexpr uint32_t PARTS = 16;

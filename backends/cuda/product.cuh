@@ -20,7 +20,8 @@ struct spot {
 };
 
 /* What a product ends in has these functions: one(row, column, sum); tile(spot, sums) of a thread's numbers; and
-   pairs(product, row, column, sums) of two side by side and the two PAIR_APART rows below, as tensor cores give them. */
+   pairs(product, row, column, sums) of two side by side and the two PAIR_APART rows below, as tensor cores give
+   them. */
 enum { PAIR_APART = 8 };
 
 /* sum[r][0 .. 3] += a[r] times the four numbers of b. */

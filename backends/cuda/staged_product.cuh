@@ -1,7 +1,7 @@
 /* staged_product.cuh - products whose matrices lie in the device's memory. The block computes tiles of up to 64 x 64
    numbers; of what they need, 32 values of k at a time come to shared memory, and the next ones are on their way while
-   these are multiplied. Each number is one sum in the order of k, as in product.cuh and warp_product.cuh. What the product
-   is like is told by shared memory: threads need it once a part, and their registers for the part. */
+   these are multiplied. Each number is one sum in the order of k, as in product.cuh and warp_product.cuh. What the
+   product is like is told by shared memory: threads need it once a part, and their registers for the part. */
 #ifndef BACKEND_CUDA_STAGED_PRODUCT_CUH
 #define BACKEND_CUDA_STAGED_PRODUCT_CUH
 
@@ -43,8 +43,8 @@ CPU_INLINE void go_on(const struct product &p, uint32_t rows, struct part_place 
 
 CPU_INLINE uint32_t at_most(uint32_t count, uint32_t most) { return count < most ? count : most; }
 
-/* Begin to bring four numbers of row `first` and, up to `rows`, of each `every` rows further, to rows of LD floats. Of rows
-   before `whole_rows` the first `left` numbers count; the others become 0. */
+/* Begin to bring four numbers of row `first` and, up to `rows`, of each `every` rows further, to rows of LD floats. Of
+   rows before `whole_rows` the first `left` numbers count; the others become 0. */
 template <uint32_t LD>
 CPU_INLINE void bring_quads(const float *from, uint32_t ld, bool shared, uint32_t first, uint32_t every, uint32_t rows,
                             uint32_t whole_rows, uint32_t left, float *to) {
@@ -64,8 +64,8 @@ CPU_INLINE void bring_quads(const float *from, uint32_t ld, bool shared, uint32_
     copy_four(to, from, row < whole_rows ? left : 0);
 }
 
-/* Begin to bring a part of a matrix: values of k along `rows` rows. There are `depth` values, and zeros behind them, up to
-   a multiple of STEP. */
+/* Begin to bring a part of a matrix: values of k along `rows` rows. There are `depth` values, and zeros behind them, up
+   to a multiple of STEP. */
 template <uint32_t STEP>
 CPU_INLINE void bring_along(const float *from, uint32_t ld, bool shared, uint32_t rows, uint32_t depth, float *to) {
   constexpr uint32_t QUADS = STAGE_DEPTH / 4;
@@ -103,8 +103,8 @@ CPU_INLINE void bring_part(const struct product &p, uint32_t rows, const struct 
   end_copies();
 }
 
-/* For all tiles: begin(tile); add(part) for all parts of its matrices, as they lie in shared memory, k a multiple of STEP;
-   and end(tile). Two parts are on their way while one is multiplied, also from one tile to the next. */
+/* For all tiles: begin(tile); add(part) for all parts of its matrices, as they lie in shared memory, k a multiple of
+   STEP; and end(tile). Two parts are on their way while one is multiplied, also from one tile to the next. */
 template <enum product_form FORM, uint32_t STEP, typename Begin, typename Add, typename End>
 CPU_INLINE void each_part(const struct product &p, uint32_t rows, uint32_t stage, Begin begin, Add add, End end) {
   CUDA_SHARED(shared); /* the compiler has to see that it is */

@@ -27,8 +27,8 @@ CUDA_PHASE struct cpu_update update_of(const struct cpu_config &config, uint64_t
   return u;
 }
 
-/* The rule for all numbers of an array, by all threads together. A thread takes some vectors at once, so that all that it
-   loads is under way before it stores. Arrays of weights are whole vectors. */
+/* The rule for all numbers of an array, by all threads together. A thread takes some vectors at once, so that all that
+   it loads is under way before it stores. Arrays of weights are whole vectors. */
 template <bool FIRST, bool SECOND, typename Rule>
 CPU_INLINE void sweep(uint32_t count, float *weights, const float *gradients, float *first, float *second, Rule rule) {
   constexpr uint32_t VECTORS = 2, NUMBERS = 4 * VECTORS;

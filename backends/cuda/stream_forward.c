@@ -1,7 +1,7 @@
 /* stream_forward.c - the forward pass of a network of images, node by node in the order of backend cpu's plan
-   (backends/cpu/step.c), each as one or a few launches. What that plan does not store is not stored here: batch norms and
-   ReLUs before convolutions are applied as their readers read, depthwise convolutions before pointwise ones are made anew
-   when they are needed. */
+   (backends/cpu/step.c), each as one or a few launches. What that plan does not store is not stored here: batch norms
+   and ReLUs before convolutions are applied as their readers read, depthwise convolutions before pointwise ones are
+   made anew when they are needed. */
 #include "stream_host_impl.h"
 
 /* --- what nodes read --- */

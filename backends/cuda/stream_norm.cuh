@@ -1,6 +1,6 @@
-/* stream_norm.cuh - sums over columns, and batch norm (backends/cpu/norm.c): statistics, gradients, and what they make of
-   the input. Sums are in double precision: of floats that is exact enough for a variance from sums of squares, whatever
-   the mean is. */
+/* stream_norm.cuh - sums over columns, and batch norm (backends/cpu/norm.c): statistics, gradients, and what they make
+   of the input. Sums are in double precision: of floats that is exact enough for a variance from sums of squares,
+   whatever the mean is. */
 #ifndef BACKEND_CUDA_STREAM_NORM_CUH
 #define BACKEND_CUDA_STREAM_NORM_CUH
 

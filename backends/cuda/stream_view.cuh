@@ -1,5 +1,5 @@
-/* stream_view.cuh - what the kernels of the stream engine rest on: passes over arrays, views, sums in an order that does
-   not depend on the grid; and those that move images or change single numbers. */
+/* stream_view.cuh - what the kernels of the stream engine rest on: passes over arrays, views, sums in an order that
+   does not depend on the grid; and those that move images or change single numbers. */
 #ifndef BACKEND_CUDA_STREAM_VIEW_CUH
 #define BACKEND_CUDA_STREAM_VIEW_CUH
 
@@ -147,7 +147,8 @@ static bool moves_in_fours(const struct stream_geometry &g, const struct stream_
   return (g.channels | g.ld | g.moved_ld) % 4 == 0 && is_whole(from) && is_whole(to);
 }
 
-/* The sum of term(i) for i < count by one block, as so many partial sums and a fixed tree; shared[CUDA_PARTIAL_SUMS]. */
+/* The sum of term(i) for i < count by one block, as so many partial sums and a fixed tree;
+   shared[CUDA_PARTIAL_SUMS]. */
 template <typename F> CPU_INLINE double tree_sum(double *shared, uint32_t count, F term) {
   for (uint32_t p = threadIdx.x; p < CUDA_PARTIAL_SUMS; p += blockDim.x) {
     double sum = 0;

@@ -1,6 +1,7 @@
 /* stream_window.cuh - what moves a window over an image: convolutions in groups (depthwise ones are groups of one
-   channel), pools, patches; and the weights of the other convolutions as cuDNN wants them. Each number is one sum of one
-   thread, by taps, or several such sums of chunks that follow from the sizes: so its bits do not depend on the grid. */
+   channel), pools, patches; and the weights of the other convolutions as cuDNN wants them. Each number is one sum of
+   one thread, by taps, or several such sums of chunks that follow from the sizes: so its bits do not depend on the
+   grid. */
 #ifndef BACKEND_CUDA_STREAM_WINDOW_CUH
 #define BACKEND_CUDA_STREAM_WINDOW_CUH
 
@@ -160,8 +161,8 @@ template <uint32_t SIZE> static __global__ void __launch_bounds__(256) depthwise
   });
 }
 
-/* A block sums a chunk of output pixels. A thread has four channels of some of its pixels and WIDTH taps side by side, all
-   of a kernel's line or one, and sums in float32; their sums are added up in double precision. */
+/* A block sums a chunk of output pixels. A thread has four channels of some of its pixels and WIDTH taps side by side,
+   all of a kernel's line or one, and sums in float32; their sums are added up in double precision. */
 template <uint32_t WIDTH> static __global__ void __launch_bounds__(256) depthwise_weights(struct stream_grouped g) {
   CUDA_SHARED(shared);
   float *sums = (float *)shared; /* [lanes][items][WIDTH][4] */

@@ -1,6 +1,6 @@
 /* thin_product.cuh - products of few rows with weights that lie in the device's memory: each weight is read once, in
-   vectors of four, and many are under way at a time. A number is summed up in some parts, and then these, in an order that
-   follows from the sizes alone. */
+   vectors of four, and many are under way at a time. A number is summed up in some parts, and then these, in an order
+   that follows from the sizes alone. */
 #ifndef BACKEND_CUDA_THIN_PRODUCT_CUH
 #define BACKEND_CUDA_THIN_PRODUCT_CUH
 
@@ -64,8 +64,8 @@ CUDA_PHASE void multiply_thin_plain(struct product p, uint32_t stage, Start star
   });
 }
 
-/* The first LEFT numbers of this lane, of which it gives one half to another lane and takes that one's other half; so that
-   at last each lane has the sum of one of them over all lanes, in numbers[0]. Which one is the answer. */
+/* The first LEFT numbers of this lane, of which it gives one half to another lane and takes that one's other half; so
+   that at last each lane has the sum of one of them over all lanes, in numbers[0]. Which one is the answer. */
 template <int LEFT, int APART = CUDA_WARP / 2, int COUNT> CPU_INLINE uint32_t sum_lanes(float (&numbers)[COUNT]) {
   constexpr int HALF = LEFT / 2;
   const bool upper = HALF > 0 && (threadIdx.x & APART) != 0;

@@ -1,7 +1,7 @@
 /* warp_product.cuh - the products of product.cuh on tensor cores, in TF32. A warp computes tiles of 16 x 32 numbers,
    each number by one chain of sums over k, 8 at a time: so its bits depend neither on the threads nor on where the
-   matrices lie. Lane 4 g + t of a warp (tensor.cuh) takes the values k + 4 t to k + 4 t + 3 of 16: which of them is which
-   does not matter as long as A and B agree, and so a lane reads vectors of four. */
+   matrices lie. Lane 4 g + t of a warp (tensor.cuh) takes the values k + 4 t to k + 4 t + 3 of 16: which of them is
+   which does not matter as long as A and B agree, and so a lane reads vectors of four. */
 #ifndef BACKEND_CUDA_WARP_PRODUCT_CUH
 #define BACKEND_CUDA_WARP_PRODUCT_CUH
 
@@ -63,8 +63,8 @@ CPU_INLINE void load_a(const struct product &p, struct lane lane, uint32_t row, 
     exchange(lane.t % 2 == 1, a[0][i], a[1][i]);
 }
 
-/* b[j][i]: row k + i of B as it lies, at column + g + 8 j. It is read in turns: at the same time, the lanes of a warp read
-   numbers from all banks. */
+/* b[j][i]: row k + i of B as it lies, at column + g + 8 j. It is read in turns: at the same time, the lanes of a warp
+   read numbers from all banks. */
 template <bool WHOLE>
 CPU_INLINE void load_b(const struct product &p, struct lane lane, uint32_t column, uint32_t k, uint32_t i,
                        float (&b)[4][4]) {

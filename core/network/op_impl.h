@@ -35,8 +35,8 @@ double tutti_attribute_preset(const struct tutti_attribute_definition *attribute
 TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_op_check(tutti_context *context,
                                                                const struct tutti_op_definition *definition);
 /* Make the ops of a list, ended by NULL, known in the context: all of them or, after an error, none. `source` says in
-   messages that it is `plugin` who brings them; it is copied. TUTTI_ERROR_PLUGIN: a definition is wrong, or differs from that of another
-   plugin (names both). */
+   messages that it is `plugin` who brings them; it is copied. TUTTI_ERROR_PLUGIN: a definition is wrong, or differs
+   from that of another plugin (names both). */
 TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_ops_define(tutti_context *context,
                                                                  const struct tutti_descriptor *plugin,
                                                                  const char *source,

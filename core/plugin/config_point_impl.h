@@ -8,8 +8,8 @@
 #include <tutti/param.h>
 
 /* Set in a config the hyperparameters at point[count of `domain`] that are called PREFIX.NAME (`prefix` NULL: those
-   that have no prefix), under NAME. Inactive ones (NaN) change nothing; `domain` NULL: there are none. TUTTI_ERROR_USAGE
-   names one that the config lacks, or whose value it refuses. */
+   that have no prefix), under NAME. Inactive ones (NaN) change nothing; `domain` NULL: there are none.
+   TUTTI_ERROR_USAGE names one that the config lacks, or whose value it refuses. */
 TUTTI_PRIVATE TUTTI_NODISCARD enum tutti_status tutti_config_set_point(tutti_context *context, tutti_config *config,
                                                                        const char *prefix, const tutti_domain *domain,
                                                                        const double *point);

@@ -238,7 +238,8 @@ static enum tutti_written written_as(const char *number) {
 enum tutti_status tutti_rows_add_cell(tutti_context *context, tutti_rows *rows, size_t column, const char *text) {
   double number;
   enum tutti_cell kind = tutti_cell_read(text, &number);
-  bool zero = text[0] == '0' && text[1] >= '0' && text[1] <= '9';
+  const char *digits = text + (*text == '-' || *text == '+');
+  bool zero = digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9';
   TUTTI_TRY(context, extend(context, rows, column, 1));
   struct tutti_cells *cells = &rows->cells[column];
   if ((kind != TUTTI_CELL_NUMBER && *text) || zero)

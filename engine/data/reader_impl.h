@@ -25,8 +25,9 @@ TUTTI_NODISCARD enum tutti_status tutti_origin_reserve(tutti_context *context, s
                                                        size_t count);
 
 /* Read the rows of a new file, by the source that claims its ending, or by the one that the data set came from.
-   `named`: the columns of the data set had names. `columns`: those that are used (source.h), or NULL. Rows of a table may be such as cannot be read (tutti_rows_unread).
-   TUTTI_ERROR_USAGE if the file holds a table and images are wanted, or the reverse. Free *rows with tutti_rows_destroy. */
+   `named`: the columns of the data set had names. `columns`: those that are used (source.h), or NULL. Rows of a table
+   may be such as cannot be read (tutti_rows_unread). TUTTI_ERROR_USAGE if the file holds a table and images are wanted,
+   or the reverse. Free *rows with tutti_rows_destroy. */
 TUTTI_NODISCARD enum tutti_status tutti_read_new(tutti_context *context, const struct tutti_origin *origin,
                                                  const char *path, bool named, const char *const *columns,
                                                  enum tutti_rows_wanted wanted, tutti_rows **rows);

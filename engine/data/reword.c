@@ -1,5 +1,6 @@
 /* reword.c - rows of an application, read as the files that a data set came from: $ and % are dropped, 1,234 is a
    number, and -999 is missing, where they are so there; True and False are what the column has for them. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,20 +45,10 @@ static enum tutti_status ask(struct reader *reader, const char *word, char *mean
   return tutti_source_reword(reader->context, reader->source, word, meaning, other);
 }
 
-/* Marks are words of a parameter of the source, whatever its name: may one of them be a number, maybe endless? */
-static bool may_have_marks(const struct tutti_origin *origin) {
-  for (size_t i = 0; i < origin->count; i++)
-    if (strpbrk(origin->values[i], "0123456789") || strstr(origin->values[i], "inf") ||
-        strstr(origin->values[i], "Inf"))
-      return true;
-  return false;
-}
-
 static enum tutti_status find_marks(struct reader *reader) {
   tutti_context *context = reader->context;
-  bool any = may_have_marks(&reader->encoding->origin);
-  if (any)
-    TUTTI_TRY(context, open_source(reader));
+  bool any = true;
+  TUTTI_TRY(context, open_source(reader));
   while (any) {
     double number;
     TUTTI_TRY(context, tutti_source_mark(context, reader->source, reader->mark_count, &number, &any));
@@ -70,11 +61,14 @@ static enum tutti_status find_marks(struct reader *reader) {
   return TUTTI_OK;
 }
 
-/* An application's floats hold a mark such as -99.9 as the float that is next to it. */
+/* An application's floats hold a mark such as -99.9 as the float that is next to it; whole numbers are what they
+   are. */
 static bool is_mark(const struct reader *reader, double number) {
-  for (size_t i = 0; i < reader->mark_count; i++)
-    if (reader->marks[i] == number || (double)(float)reader->marks[i] == number)
+  for (size_t i = 0; i < reader->mark_count; i++) {
+    const double mark = reader->marks[i], nearest = (double)(float)mark;
+    if (mark == number || (mark != trunc(mark) && nearest != 0 && nearest == number))
       return true;
+  }
   return false;
 }
 

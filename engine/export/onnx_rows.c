@@ -1,5 +1,6 @@
 /* onnx_rows.c - raw columns, or images, as what networks read. Each column of a table is an input of its own, [rows,
-   1]: doubles (NaN: missing), days since 1970 of a column of dates, or texts of a column with categories (empty: missing).
+   1]: doubles (NaN: missing), days since 1970 of a column of dates, or texts of a column with categories (empty:
+   missing).
  */
 #include "onnx_impl.h"
 

@@ -1,5 +1,6 @@
 /* scale.c - classical scaling: the two leading directions of the doubly centred squares, by orthogonal iteration. The
-   matrix has no negative eigenvalue, since the distances are Euclidean, so that the iteration finds the largest ones. */
+   matrix has no negative eigenvalue, since the distances are Euclidean, so that the iteration finds the largest
+   ones. */
 #include "compute.h"
 
 #include <math.h>

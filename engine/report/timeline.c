@@ -1,7 +1,7 @@
 /* timeline.c - when the trainings of workers were. A worker reports how long each took; when its result came, the
    manager notes, which may have had other things to do. So a training ended when its result came or before, and before
-   the next one of its place began: the latest times that agree with all of that are those drawn. Those of one place never
-   overlap, none ends after its result came, and with one place for each worker none is before its true time.
+   the next one of its place began: the latest times that agree with all of that are those drawn. Those of one place
+   never overlap, none ends after its result came, and with one place for each worker none is before its true time.
    That can push bars back before the run began. Catalogues may know too little: older ones have no number of places,
    and of a trial that was trained again they name the worker of the second training beside the time of the first. And
    where a worker has several places, a training may be laid on another than its own. A worker whose bars are pushed so

@@ -38,7 +38,8 @@ struct tutti_fit tutti_experiment_fit(const struct tutti_experiment *experiment,
                                       const tutti_dataset *dataset);
 
 /* What rows of each class count for in a training on these rows (tutti_job.class_weights): free *weights with
-   tutti_free; NULL: all count the same. TUTTI_ERROR_USAGE: data.class_weights names a class that the data lack, or no weights. */
+   tutti_free; NULL: all count the same. TUTTI_ERROR_USAGE: data.class_weights names a class that the data lack, or no
+   weights. */
 TUTTI_NODISCARD enum tutti_status tutti_experiment_class_weights(tutti_context *context,
                                                                  const struct tutti_experiment *experiment,
                                                                  const tutti_split *train, double **weights);

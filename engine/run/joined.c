@@ -1,5 +1,6 @@
 /* joined.c - opens several runs over the same rows as one pool: their trials are numbered one run after the other, and
-   everything that belongs to a trial is looked for in its own run. Kept in a directory, they are runs/1, runs/2, ... there. */
+   everything that belongs to a trial is looked for in its own run. Kept in a directory, they are runs/1, runs/2, ...
+   there. */
 #include "run_view_impl.h"
 
 #include "core/base/file_impl.h"

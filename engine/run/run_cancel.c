@@ -1,6 +1,6 @@
 /* run_cancel.c - trials that a user takes out of a run. `tutti cancel` leaves an empty file for each in the run's
-   folder "cancel", named as the trial's folder; the manager finds them there, ends the trainings, records the trials as failed,
-   and then removes the files. So a cancellation outlives a manager that is killed in between. */
+   folder "cancel", named as the trial's folder; the manager finds them there, ends the trainings, records the trials as
+   failed, and then removes the files. So a cancellation outlives a manager that is killed in between. */
 #include "manager_impl.h"
 
 #include "core/base/file_impl.h"

@@ -67,8 +67,8 @@ TUTTI_NODISCARD enum tutti_status tutti_run_pool_map(tutti_context *context, con
                                                      const char *split, const struct tutti_targets *targets,
                                                      enum tutti_loss loss, size_t count, const uint64_t *trials,
                                                      struct tutti_pool *pool);
-/* The run of which a trial is: `source` itself or, of several runs, one of them, and *trial becomes its number there.
-   */
+/* The run of which a trial is: `source` itself or, of several runs, one of them, and *trial becomes its number
+   there. */
 const struct tutti_run_pool *tutti_run_pool_of(const struct tutti_run_pool *source, uint64_t *trial);
 /* The report of a trial, borrowed. TUTTI_ERROR_USAGE: it is not a trial of the run, or has no result. */
 TUTTI_NODISCARD enum tutti_status tutti_run_report(tutti_context *context, const struct tutti_run_pool *source,
@@ -243,7 +243,8 @@ TUTTI_NODISCARD enum tutti_status tutti_history_finished(tutti_context *context,
 TUTTI_NODISCARD enum tutti_status tutti_history_repeats(tutti_context *context, const struct tutti_history *history,
                                                         uint64_t *repeats);
 /* How often trials failed, and why: [{"count", "others", "text"}], most frequent first, where texts that differ by
-   numbers alone count as one, and `others` of them have other numbers than this one. The caller ends it with json_decref. */
+   numbers alone count as one, and `others` of them have other numbers than this one. The caller ends it with
+   json_decref. */
 TUTTI_NODISCARD enum tutti_status tutti_history_failures(tutti_context *context, const struct tutti_history *history,
                                                          struct json_t **failures);
 /* TUTTI_ERROR_NUMERIC: none of these trials finished, so there is nothing to choose an ensemble from; the message says

@@ -8,8 +8,8 @@
 #include "experiment_impl.h"
 
 /* For the manager, before its first worker starts: write them if they are as large as the recipe says. If they cannot
-   be written, workers read the data themselves, and the log says why. It keeps its own copy, so that it lives to tell if
-   somebody damages the files all the same. */
+   be written, workers read the data themselves, and the log says why. It keeps its own copy, so that it lives to tell
+   if somebody damages the files all the same. */
 TUTTI_NODISCARD enum tutti_status tutti_run_inputs_offer(tutti_context *context, const char *directory,
                                                          const struct tutti_experiment *experiment);
 /* After a worker was lost: have the files still all the rows of the manager's data set? A file that became shorter ends

@@ -76,7 +76,8 @@ static enum tutti_status take_item(void *argument, tutti_context *context, const
   return add_item(context, run, item->section, item->key, item->value);
 }
 
-static enum tutti_status read_recipe(tutti_context *context, struct compare_run *run) {
+/* *finished: is it at the end of what its recipe asks for? */
+static enum tutti_status read_recipe(tutti_context *context, struct compare_run *run, bool *finished) {
   enum tutti_status status = TUTTI_OK;
   tutti_recipe *recipe = NULL;
   char *path = NULL;
@@ -86,6 +87,7 @@ static enum tutti_status read_recipe(tutti_context *context, struct compare_run 
   if (run->recipe)
     TUTTI_TRY_OUT(context, add_item(context, run, "", COMPARE_RECIPE_KEY, run->recipe));
   TUTTI_TRY_OUT(context, tutti_recipe_visit(context, recipe, take_item, run));
+  TUTTI_TRY_OUT(context, tutti_ablation_check_finished(context, run->directory, recipe, finished));
 out:
   tutti_recipe_destroy(recipe);
   tutti_free(path);
@@ -179,16 +181,8 @@ out:
   return status;
 }
 
-/* A run that has gone on since its ensemble was chosen is left out: its recipe is not what the ensemble comes from. */
-static enum tutti_status check_finished(tutti_context *context, struct compare_run *run) {
-  bool finished;
-  TUTTI_TRY(context, tutti_ablation_check_finished(context, run->directory, NULL, &finished));
-  return finished ? TUTTI_OK
-                  : tutti_strdup(context, "not finished: its search has gone on since its ensemble was chosen",
-                                 &run->reason);
-}
-
 static enum tutti_status read_run(tutti_context *context, const char *split, struct compare_run *run) {
+  bool finished;
   if (tutti_run_directory_has_pools(run->directory))
     return tutti_strdup(context, "made of several runs, which have no recipe together", &run->reason);
   if (!tutti_run_directory_has_run(run->directory))
@@ -196,13 +190,15 @@ static enum tutti_status read_run(tutti_context *context, const char *split, str
   TUTTI_TRY(context, check_files(context, run));
   if (run->reason)
     return TUTTI_OK;
-  TUTTI_TRY(context, read_recipe(context, run));
+  TUTTI_TRY(context, read_recipe(context, run, &finished));
   TUTTI_TRY(context, read_summary(context, run));
   if (!run->summary)
     return TUTTI_OK;
-  TUTTI_TRY(context, check_finished(context, run));
-  if (run->reason)
-    return TUTTI_OK;
+  if (!finished) /* its recipe is not what the ensemble comes from */
+    return tutti_strdup(context,
+                        "not finished: its search goes on, or has since its ensemble was chosen; tutti run --resume "
+                        "ends it",
+                        &run->reason);
   TUTTI_TRY(context, read_metrics(context, split, run));
   return read_rows(context, split, run);
 }

@@ -52,10 +52,10 @@ struct tutti_acquisition_ops {
   bool (*rises)(void *self);
   /* OPTIONAL; default: false. True: no worth depends on the surrogate, which therefore need not learn anything. */
   bool (*blind)(void *self);
-  /* OPTIONAL; default: nothing. Fix what stays for the whole search, with the surrogate fitted to the first observations
-     alone (standing->step says how many). Called once before the first `prepare`, or again for each proposal while there
-     are fewer observations than the builder starts with. MUST be a function of its arguments and the setup alone, so
-     that a resumed run gets the same. */
+  /* OPTIONAL; default: nothing. Fix what stays for the whole search, with the surrogate fitted to the first
+     observations alone (standing->step says how many). Called once before the first `prepare`, or again for each
+     proposal while there are fewer observations than the builder starts with. MUST be a function of its arguments and
+     the setup alone, so that a resumed run gets the same. */
   enum tutti_status (*calibrate)(void *self, tutti_context *context, const struct tutti_standing *standing,
                                  tutti_surrogate *surrogate);
 };

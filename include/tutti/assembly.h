@@ -1,5 +1,5 @@
-/* assembly.h - for embedders and tests: make a host by hand, with the facts of a run. A run makes its own from a recipe.
-   hosting.h puts plugins into it. */
+/* assembly.h - for embedders and tests: make a host by hand, with the facts of a run. A run makes its own from a
+   recipe. hosting.h puts plugins into it. */
 #ifndef TUTTI_ASSEMBLY_H
 #define TUTTI_ASSEMBLY_H
 

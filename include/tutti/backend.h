@@ -183,11 +183,11 @@ struct tutti_backend_ops {
                            float *out);
   void (*close)(void *self, void *predictor);
 
-  /* OPTIONAL, both or neither; default: no model does. tells_epistemic: does a model that this job trains (network, task
-     and config) know which part of its uncertainty is its own? predict_parts: predict with such a model as `predict`
-     does, and write that part into epistemic[rows][tutti_epistemic_width] (predictions.h), in standardised units. It
-     MUST be neither negative nor more than the variance, or the entropy of the probabilities. The op `ask` of such a
-     backend looks at query->epistemic. */
+  /* OPTIONAL, both or neither; default: no model does. tells_epistemic: does a model that this job trains (network,
+     task and config) know which part of its uncertainty is its own? predict_parts: predict with such a model as
+     `predict` does, and write that part into epistemic[rows][tutti_epistemic_width] (predictions.h), in standardised
+     units. It MUST be neither negative nor more than the variance, or the entropy of the probabilities. The op `ask` of
+     such a backend looks at query->epistemic. */
   bool (*tells_epistemic)(void *self, const struct tutti_job *job);
   enum tutti_status (*predict_parts)(void *self, tutti_context *context, const struct tutti_job *job,
                                      const tutti_tensors *weights, const tutti_split *split, float *out,
@@ -222,8 +222,9 @@ struct tutti_backend_ops {
 
   /* OPTIONAL, only with `train_many`; default: the jobs that wait are trained together as train_many does, and more are
      asked for when all are done. Train jobs until none waits and all are done. MUST ask for more as one ends, and as
-     long as it has room; calls back on the thread that called. A job that it refuses fails by itself. An error status: no
-     more can be trained in this process, as when a device is lost; jobs that are not done by then are lost with it. */
+     long as it has room; calls back on the thread that called. A job that it refuses fails by itself. An error status:
+     no more can be trained in this process, as when a device is lost; jobs that are not done by then are lost with
+     it. */
   enum tutti_status (*train_queue)(void *self, tutti_context *context, const struct tutti_job_queue *queue);
 
   /* OPTIONAL; default: 0. How many inputs, the last ones of a row, does the network of a job (network, task and config)
@@ -252,7 +253,8 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_backend_configure(tutti_contex
                                                                     const tutti_backend *backend,
                                                                     const tutti_domain *domain, const double *point,
                                                                     tutti_config **config);
-/* Does it hand its jobs to other backends? It then trains and predicts only by those that tutti_backend_choose gives. */
+/* Does it hand its jobs to other backends? It then trains and predicts only by those that tutti_backend_choose
+   gives. */
 TUTTI_API bool tutti_backend_delegates(const tutti_backend *backend);
 /* Which backend trains the candidate with the hyperparameters at point[count of `domain`], and with which parameters?
    *chosen is `backend` itself or, if it delegates, another, of whose parameters the hyperparameters called PLUGIN.NAME
@@ -285,9 +287,9 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_backend_predict(tutti_context 
                                                                   const struct tutti_job *job,
                                                                   const tutti_tensors *weights,
                                                                   const tutti_split *split, float *out);
-/* Write down what tutti_backend_predict computes (formula.h): add it to a formula that has terms->inputs. Of the job, only
-   task and config are used. TUTTI_ERROR_UNSUPPORTED: the backend cannot say it; TUTTI_ERROR_PLUGIN: it set no terms, or
-   their columns are not as many as the task's outputs. */
+/* Write down what tutti_backend_predict computes (formula.h): add it to a formula that has terms->inputs. Of the job,
+   only task and config are used. TUTTI_ERROR_UNSUPPORTED: the backend cannot say it; TUTTI_ERROR_PLUGIN: it set no
+   terms, or their columns are not as many as the task's outputs. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_backend_formula(tutti_context *context, const tutti_backend *backend,
                                                                   const struct tutti_job *job,
                                                                   const tutti_tensors *weights, tutti_formula *formula,
@@ -322,8 +324,8 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_backend_gradient(tutti_context
 typedef struct tutti_predictor tutti_predictor;
 /* Does it have the op `open`? Without it questions are answered by the op `predict`, and never with dropout. */
 TUTTI_API bool tutti_backend_has_predictor(const tutti_backend *backend);
-/* Open weights that were trained by this job, for questions of mostly at most `rows` rows. Backend, job and weights, and
-   what the job points to, must outlive it; of the job, only network, task and config are used. The caller closes
+/* Open weights that were trained by this job, for questions of mostly at most `rows` rows. Backend, job and weights,
+   and what the job points to, must outlive it; of the job, only network, task and config are used. The caller closes
    *predictor. TUTTI_ERROR_UNSUPPORTED: the backend does not predict. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_predictor_open(tutti_context *context, const tutti_backend *backend,
                                                                  const struct tutti_job *job,
@@ -350,16 +352,16 @@ TUTTI_API uint32_t tutti_backend_epochs(const tutti_backend *backend, const tutt
 /* How many jobs are best trained at once, >= 1. */
 TUTTI_API size_t tutti_backend_capacity(const tutti_backend *backend);
 /* Train jobs[count] into outcomes[count], each prepared as for tutti_backend_train, and call done(argument, index) as
-   each ends, in any order, once each. Without the op `train_many` they are trained in order, and the first error ends the
-   call. Outcomes are checked as those of tutti_backend_train are; one that breaks the contract is a failed one that says
-   so. After an error, jobs for which `done` was not called have no outcome. */
+   each ends, in any order, once each. Without the op `train_many` they are trained in order, and the first error ends
+   the call. Outcomes are checked as those of tutti_backend_train are; one that breaks the contract is a failed one that
+   says so. After an error, jobs for which `done` was not called have no outcome. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status
 tutti_backend_train_many(tutti_context *context, const tutti_backend *backend, size_t count,
                          const struct tutti_job *const *jobs, struct tutti_outcome *const *outcomes,
                          void (*done)(void *argument, size_t index), void *argument);
-/* Train the jobs of a queue until none waits and all are done (the op train_queue). The sizes of their outcomes are set. A
-   job that sets a member which the backend does not honour fails by itself. An error status: jobs that are not done are
-   lost, and nothing more can be trained in this process. One thread at a time. */
+/* Train the jobs of a queue until none waits and all are done (the op train_queue). The sizes of their outcomes are
+   set. A job that sets a member which the backend does not honour fails by itself. An error status: jobs that are not
+   done are lost, and nothing more can be trained in this process. One thread at a time. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status
 tutti_backend_train_queue(tutti_context *context, const tutti_backend *backend, const struct tutti_job_queue *queue);
 

@@ -32,7 +32,7 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_bayesian_tell(void *self, tutt
 TUTTI_API bool tutti_bayesian_exhausted(void *self);
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_bayesian_describe(void *self, tutti_context *context, char **json);
 
-/* --- a builder by presets alone -------------------------------------------------------------------------------------- */
+/* --- a builder by presets alone ----------------------------------------------------------------------------------- */
 
 /* The config struct of a builder by presets, or its first field; in a table, TUTTI_DESIGN_PARAMS and
    TUTTI_PROPOSER_PARAMS of its fields. Made only by the host, from the plugin's own table. The library

@@ -1,6 +1,7 @@
 /* calibrator.h - kind `calibrator`: corrects what an ensemble says: probabilities, variances or intervals. It is fitted
-   to the ensemble's predictions for rows that no member was trained on, after averaging, since calibrated members do not
-   make a calibrated ensemble (Rahaman & Thiery, 2021), and then applied to the ensemble's predictions for other rows. */
+   to the ensemble's predictions for rows that no member was trained on, after averaging, since calibrated members do
+   not make a calibrated ensemble (Rahaman & Thiery, 2021), and then applied to the ensemble's predictions for other
+   rows. */
 #ifndef TUTTI_CALIBRATOR_H
 #define TUTTI_CALIBRATOR_H
 
@@ -14,8 +15,8 @@ typedef struct tutti_calibrator tutti_calibrator;
 struct tutti_mixture; /* metrics.h */
 
 /* What an ensemble says of rows once its members are averaged. Classification: probabilities [rows][outputs].
-   Regression: [rows][outputs][3]: the mean, counted from the target's origin (dataset.h), the aleatoric variance, NaN if
-   the members give none, and the epistemic variance. */
+   Regression: [rows][outputs][3]: the mean, counted from the target's origin (dataset.h), the aleatoric variance, NaN
+   if the members give none, and the epistemic variance. */
 struct tutti_combined {
   size_t size; /* sizeof(struct tutti_combined) */
   enum tutti_task_kind kind;
@@ -71,8 +72,8 @@ struct tutti_calibrator_ops {
   enum tutti_status (*fit)(void *self, tutti_context *context, const struct tutti_combined *combined,
                            const struct tutti_targets *targets);
   /* REQUIRED, both. `print` gives the fit as a JSON object (free with tutti_free), and `parse` reads it back. The text
-     MUST hold all that `apply` and `intervals` need: an instance with other parameters that has parsed it gives the same
-     bits. `parse` checks everything and says what is wrong, for the text may come from a file. */
+     MUST hold all that `apply` and `intervals` need: an instance with other parameters that has parsed it gives the
+     same bits. `parse` checks everything and says what is wrong, for the text may come from a file. */
   enum tutti_status (*print)(void *self, tutti_context *context, char **json);
   enum tutti_status (*parse)(void *self, tutti_context *context, const char *json);
 
@@ -85,12 +86,12 @@ struct tutti_calibrator_ops {
      Intervals MUST grow with the level, and hold the mean. */
   enum tutti_status (*intervals)(void *self, tutti_context *context, const struct tutti_combined *combined,
                                  double level, double *out);
-  /* OPTIONAL; default 1. The least number of rows to fit to, for so many outputs. With fewer the host does not fit, says
-     so, and leaves the ensemble as it is. */
+  /* OPTIONAL; default 1. The least number of rows to fit to, for so many outputs. With fewer the host does not fit,
+     says so, and leaves the ensemble as it is. */
   size_t (*least_rows)(void *self, size_t outputs);
   /* OPTIONAL, without default. Called once fitted. Write down what `apply` and `intervals` compute, but for roundings:
-     add it to the formula. The terms are of uncalibrated predictions; what `apply` changes is replaced by calibrated ones,
-     and whoever gives intervals sets `lower` and `upper`. */
+     add it to the formula. The terms are of uncalibrated predictions; what `apply` changes is replaced by calibrated
+     ones, and whoever gives intervals sets `lower` and `upper`. */
   enum tutti_status (*formula)(void *self, tutti_context *context, tutti_formula *formula,
                                struct tutti_combined_terms *terms);
 };
@@ -114,8 +115,8 @@ TUTTI_API unsigned tutti_calibrator_gives(const tutti_calibrator *calibrator);
 TUTTI_API size_t tutti_calibrator_least_rows(const tutti_calibrator *calibrator, size_t outputs);
 /* Fit to predictions and targets of the same rows; both are borrowed until return. An earlier fit is lost, even on
    failure. TUTTI_ERROR_NUMERIC: these rows do not determine a fit, or a prediction among them is not finite;
-   TUTTI_ERROR_USAGE: it needs variances, and there are none. Of these two the message is the reason alone, which does not
-   name the plugin. TUTTI_ERROR_INTERNAL: no rows, or rows or outputs that differ. */
+   TUTTI_ERROR_USAGE: it needs variances, and there are none. Of these two the message is the reason alone, which does
+   not name the plugin. TUTTI_ERROR_INTERNAL: no rows, or rows or outputs that differ. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_calibrator_fit(tutti_context *context, tutti_calibrator *calibrator,
                                                                  const struct tutti_combined *combined,
                                                                  const struct tutti_targets *targets);
@@ -131,9 +132,9 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_calibrator_intervals(tutti_con
                                                                        tutti_calibrator *calibrator,
                                                                        const struct tutti_combined *combined,
                                                                        double level, double *out);
-/* Write down what tutti_calibrator_apply and, if it gives them, tutti_calibrator_intervals compute of such terms: add it to
-   the formula, and replace the terms. TUTTI_ERROR_INTERNAL: neither fitted nor parsed; TUTTI_ERROR_UNSUPPORTED: it cannot
-   say it; TUTTI_ERROR_PLUGIN: it has taken terms away, or set no ends of the intervals that it gives. */
+/* Write down what tutti_calibrator_apply and, if it gives them, tutti_calibrator_intervals compute of such terms: add
+   it to the formula, and replace the terms. TUTTI_ERROR_INTERNAL: neither fitted nor parsed; TUTTI_ERROR_UNSUPPORTED:
+   it cannot say it; TUTTI_ERROR_PLUGIN: it has taken terms away, or set no ends of the intervals that it gives. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_calibrator_formula(tutti_context *context,
                                                                      tutti_calibrator *calibrator,
                                                                      tutti_formula *formula,

@@ -48,8 +48,8 @@ TUTTI_API uint64_t tutti_dataset_fingerprint(const tutti_dataset *dataset);
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_dataset_describe(tutti_context *context, const tutti_dataset *dataset,
                                                                    char **json);
 /* Read new rows from the file `path` and turn them into inputs as such a JSON says. The split has targets or labels if
-   the file has them in every row (a warning tells if it has them in some); the caller destroys it. TUTTI_ERROR_USAGE: the file lacks a column, or holds what the data set did
-   not have. */
+   the file has them in every row (a warning tells if it has them in some); the caller destroys it. TUTTI_ERROR_USAGE:
+   the file lacks a column, or holds what the data set did not have. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_dataset_apply(tutti_context *context, const char *json,
                                                                 const char *path, tutti_split **split);
 /* Turn rows that are in memory into inputs, as those of the data set were: the columns of a table are found by their

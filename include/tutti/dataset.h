@@ -47,16 +47,16 @@ struct tutti_augmentation {
   bool flip; /* mirror an image, left and right, with probability 1/2 */
   uint64_t seed;
   uint64_t epoch; /* < 2^32 */
-  /* A crop at random, scaled back to the image's size: of at least this share of its area, with sides in a ratio of 3/4 to
-     4/3. 0 and 1: none. */
+  /* A crop at random, scaled back to the image's size: of at least this share of its area, with sides in a ratio of 3/4
+     to 4/3. 0 and 1: none. */
   double crop;
-  /* Colours, for images of numbers from 0 to 1 before they are standardised: each factor is drawn from 1 - x to 1 + x (not
-     below 0), the part of the colour wheel by which the hue turns from -hue to hue; in random order. 0: none. Saturation
-     and hue only change images of three channels. */
+  /* Colours, for images of numbers from 0 to 1 before they are standardised: each factor is drawn from 1 - x to 1 + x
+     (not below 0), the part of the colour wheel by which the hue turns from -hue to hue; in random order. 0: none.
+     Saturation and hue only change images of three channels. */
   double brightness, contrast, saturation, hue;
 };
-/* Like tutti_split_gather, with the images varied: moved, mirrored, cropped, coloured. Also for splits of arrays; there,
-   black is 0. */
+/* Like tutti_split_gather, with the images varied: moved, mirrored, cropped, coloured. Also for splits of arrays;
+   there, black is 0. */
 TUTTI_API void tutti_split_gather_augmented(const tutti_split *split, const struct tutti_augmentation *augmentation,
                                             size_t count, const uint32_t *rows, float *out);
 /* Standardised targets [rows][outputs], borrowed; NULL for classification and for splits without targets. */
@@ -80,8 +80,8 @@ TUTTI_API const uint32_t *tutti_split_source_rows(const tutti_split *split);
 /* Rows that belong together (data.groups), as those of one patient: of each row [rows], the first row of its group.
    Borrowed; NULL: each row stands alone. Who leaves rows out to judge a model by leaves out whole groups. */
 TUTTI_API const uint32_t *tutti_split_groups(const tutti_split *split);
-/* Do rows that stand beside each other belong together, as in time (data.split_order = file)? Then what is left out is a
-   stretch of rows. */
+/* Do rows that stand beside each other belong together, as in time (data.split_order = file)? Then what is left out is
+   a stretch of rows. */
 TUTTI_API bool tutti_split_in_order(const tutti_split *split);
 /* Turn a backend's predictions of this split, [rows][width] (predictions.h), into the target's own units, counted from
    the origins, in place. Does nothing for classification. */

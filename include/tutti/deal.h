@@ -6,7 +6,8 @@
 
 TUTTI_BEGIN_DECLS
 
-/* The number of groups of rows. group[count]: of each row, the first row of its group; NULL: none belong together, 0. */
+/* The number of groups of rows. group[count]: of each row, the first row of its group; NULL: none belong together,
+   0. */
 TUTTI_API size_t tutti_groups_count(size_t count, const uint32_t *group);
 /* Deal groups of rows to folds: the largest group first, of equal ones the first in order[count], each to the fold that
    has the fewest rows. group[count]: of each row, the first row of its group. fold[count]: out. *groups gets how many

@@ -7,7 +7,7 @@
 
 TUTTI_BEGIN_DECLS
 
-/* --- parameters ---------------------------------------------------------------------------------------------------- */
+/* --- parameters --------------------------------------------------------------------------------------------------- */
 
 /* A field (`design`) of a builder's config struct. Made only by the host, from the plugin's own table. The library
    never sees it: tutti_design_of makes a tutti_design of it. */
@@ -31,7 +31,7 @@ static const char *const tutti_design_kinds[] = {"sobol", "random", "known", NUL
               "architectures that the space knows, then mutants of them (Sobol points where it knows none).")
 /* clang-format on */
 
-/* --- the design ---------------------------------------------------------------------------------------------------- */
+/* --- the design --------------------------------------------------------------------------------------------------- */
 
 enum tutti_design_kind {
   TUTTI_DESIGN_SOBOL,  /* Sobol points of the joint domain */

@@ -125,8 +125,8 @@ struct tutti_epistemic_parts {
      of a row, epistemic = between + within. */
   double between, within;
 };
-/* The parts of what tutti_ensemble_predict gives as epistemic, into parts[rows][outputs]. *told: does any member tell its
-   own part? If not, everything is between. Errors as for tutti_evaluate. */
+/* The parts of what tutti_ensemble_predict gives as epistemic, into parts[rows][outputs]. *told: does any member tell
+   its own part? If not, everything is between. Errors as for tutti_evaluate. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status
 tutti_ensemble_epistemic_parts(tutti_context *context, const struct tutti_pool *pool, const tutti_ensemble *ensemble,
                                const struct tutti_evaluation_options *options, struct tutti_epistemic_parts *parts,

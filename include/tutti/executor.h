@@ -119,14 +119,14 @@ struct tutti_executor_ops {
      is the manager. Without it: it is. An instance that serves is not asked for anything else; setup.capacity is 1, and
      counts for nothing. */
   enum tutti_status (*serve)(void *self, tutti_context *context, bool *served);
-  /* OPTIONAL. Hand the text on to the worker that trains this trial, in a frame of kind STOP: the trial's reply comes as
-     ever, and early if its backend reports epochs. MAY do nothing if no worker trains it yet. Without it: nothing is
+  /* OPTIONAL. Hand the text on to the worker that trains this trial, in a frame of kind STOP: the trial's reply comes
+     as ever, and early if its backend reports epochs. MAY do nothing if no worker trains it yet. Without it: nothing is
      stopped. */
   enum tutti_status (*stop)(void *self, tutti_context *context, uint64_t trial, const char *text);
   /* OPTIONAL. End a training without its worker's consent: a request that waits is taken out of the queue, and a worker
-     that trains it is killed and replaced. The trial's reply comes as ever: LOST, or what its worker had said before. MAY
-     do nothing if the trial is on its way to a worker: it is called again, about every second. Without it: trainings
-     end by themselves. */
+     that trains it is killed and replaced. The trial's reply comes as ever: LOST, or what its worker had said before.
+     MAY do nothing if the trial is on its way to a worker: it is called again, about every second. Without it:
+     trainings end by themselves. */
   enum tutti_status (*end)(void *self, tutti_context *context, uint64_t trial);
 };
 

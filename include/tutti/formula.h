@@ -1,12 +1,12 @@
-/* formula.h - what a trained model or a fitted calibrator computes, written down as arithmetic, so that programs without
-   Tutti can compute it, too (<tutti/export.h>). A plugin is handed a formula with some terms in it, and adds others, each
-   made of earlier ones.
+/* formula.h - what a trained model or a fitted calibrator computes, written down as arithmetic, so that programs
+   without Tutti can compute it, too (<tutti/export.h>). A plugin is handed a formula with some terms in it, and adds
+   others, each made of earlier ones.
 
-   A term is a matrix of doubles: it has a row for each row of data, or one row that counts for all of them. Of two terms
-   that are joined element by element, one may have one column, which then counts for each column of the other.
+   A term is a matrix of doubles: it has a row for each row of data, or one row that counts for all of them. Of two
+   terms that are joined element by element, one may have one column, which then counts for each column of the other.
 
-   The first failure is kept: whatever is added afterwards gives TUTTI_NO_TERM, and tutti_formula_status says what it was.
-   So a plugin need not check each term. */
+   The first failure is kept: whatever is added afterwards gives TUTTI_NO_TERM, and tutti_formula_status says what it
+   was. So a plugin need not check each term. */
 #ifndef TUTTI_FORMULA_H
 #define TUTTI_FORMULA_H
 
@@ -44,9 +44,9 @@ enum tutti_formula_op {
   TUTTI_FORMULA_OPS
 };
 
-/* Trees of yes-or-no questions. A row of x begins at the first node of each tree, and goes from a node to its `low` or its
-   `high` one until it is at a leaf. The term has `columns` columns, each the sum of what the leaves that the row is at
-   say of it; a leaf may say something of several columns, and of those that it does not name it says 0. */
+/* Trees of yes-or-no questions. A row of x begins at the first node of each tree, and goes from a node to its `low` or
+   its `high` one until it is at a leaf. The term has `columns` columns, each the sum of what the leaves that the row is
+   at say of it; a leaf may say something of several columns, and of those that it does not name it says 0. */
 struct tutti_formula_trees {
   size_t size; /* sizeof(struct tutti_formula_trees) */
   size_t trees, columns, says;
@@ -96,8 +96,8 @@ TUTTI_API tutti_term tutti_formula_add(tutti_formula *formula, enum tutti_formul
                                        const tutti_term *from);
 TUTTI_API tutti_term tutti_formula_columns(tutti_formula *formula, tutti_term x, size_t count, const uint32_t *picked);
 TUTTI_API tutti_term tutti_formula_grow(tutti_formula *formula, tutti_term x, const struct tutti_formula_trees *trees);
-/* Probabilities p of k classes from x [rows][k (k - 1) / 2], those of pairs: r_ij, that it is class i if it is i or j, in
-   the order 01, 02, ... 12, ...; r_ji = 1 - r_ij. They are what libsvm makes of them (Wu, Lin & Weng, "Probability
+/* Probabilities p of k classes from x [rows][k (k - 1) / 2], those of pairs: r_ij, that it is class i if it is i or j,
+   in the order 01, 02, ... 12, ...; r_ji = 1 - r_ij. They are what libsvm makes of them (Wu, Lin & Weng, "Probability
    estimates for multi-class classification by pairwise coupling", 2004, algorithm 2): Q_ij = -r_ji r_ij, Q_ii = the sum
    over the others of r_ji squared; from equal p, at most max(100, k) times: Qp and p'Qp; end if all |(Qp)_i - p'Qp| are
    below 0.005 / k; else each p_i in turn is raised by (p'Qp - (Qp)_i) / Q_ii, and all are normalised. */

@@ -12,7 +12,7 @@
 
 TUTTI_BEGIN_DECLS
 
-/* --- parameters ---------------------------------------------------------------------------------------------------- */
+/* --- parameters --------------------------------------------------------------------------------------------------- */
 
 /* A field (`growth`) of a selector's config struct. Made only by the host, from the plugin's own table. The library
    never sees it: tutti_growth_options_of makes options of it. */
@@ -51,7 +51,7 @@ TUTTI_API bool tutti_growth_loss_of(int choice, enum tutti_loss *loss);
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_growth_check(tutti_context *context, int choice,
                                                                enum tutti_task_kind task);
 
-/* --- options ------------------------------------------------------------------------------------------------------- */
+/* --- options ------------------------------------------------------------------------------------------------------ */
 
 /* Which additions tutti_growth_select makes. */
 enum tutti_growth_accept {
@@ -93,7 +93,7 @@ static inline struct tutti_growth_options tutti_growth_options_of(const struct t
   return options;
 }
 
-/* --- growing ------------------------------------------------------------------------------------------------------- */
+/* --- growing ------------------------------------------------------------------------------------------------------ */
 
 /* Grow by the rule, and fill an empty ensemble with members, weights by copies, and the trace. TUTTI_ERROR_NUMERIC if
    the loss of every model is NaN; TUTTI_ERROR_CANCELLED; TUTTI_ERROR_USAGE as for tutti_ensemble_loss_create. */
@@ -132,7 +132,7 @@ TUTTI_API size_t tutti_growth_members(const tutti_growth *growth);
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_growth_finish(tutti_context *context, const tutti_growth *growth,
                                                                 const char *end, tutti_ensemble *ensemble);
 
-/* --- ranking and passing over -------------------------------------------------------------------------------------- */
+/* --- ranking and passing over ------------------------------------------------------------------------------------- */
 
 /* Rank models by losses[models]: (*order)[models] has their numbers by ascending loss, the lower number first on ties,
    NaN last; free it with tutti_free. TUTTI_ERROR_MEMORY. */
@@ -143,7 +143,7 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_trace_passed_over(tutti_contex
                                                                     const struct tutti_pool *pool, const char *loss,
                                                                     const double *losses, tutti_ensemble *ensemble);
 
-/* --- create of a selector that has no state ------------------------------------------------------------------------ */
+/* --- create of a selector that has no state ----------------------------------------------------------------------- */
 
 /* `create` for it: `self` is the config. A loss that the task does not have is refused before anything trains. The
    config struct must begin with its struct tutti_growth_config. */

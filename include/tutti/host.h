@@ -59,9 +59,9 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_host_other_run(tutti_context *
                                                                  const struct tutti_other_trial *wanted,
                                                                  char **candidate);
 
-/* What a prediction of one row costs: floating-point operations, the bytes of a model's weights on disk, or microseconds
-   of a processor, measured once where the model was trained. A member with a model for each fold costs what all of them
-   cost. */
+/* What a prediction of one row costs: floating-point operations, the bytes of a model's weights on disk, or
+   microseconds of a processor, measured once where the model was trained. A member with a model for each fold costs
+   what all of them cost. */
 enum tutti_cost { TUTTI_COST_FLOPS, TUTTI_COST_BYTES, TUTTI_COST_MICROSECONDS, TUTTI_COSTS };
 /* Their names in recipes, NULL-terminated. */
 static const char *const tutti_cost_names[] = {"flops", "bytes", "microseconds", NULL};

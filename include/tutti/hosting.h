@@ -87,8 +87,8 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_executor_submit(tutti_context 
                                                                   uint64_t trial, const char *request);
 /* Wait for one reply, at most `timeout` seconds (< 0: without end). *reply is overwritten; the caller frees reply->text
    with tutti_free. Kind TUTTI_REPLY_NONE: the time is over, a signal came, or the context is cancelled.
-   TUTTI_ERROR_PLUGIN: a reply of no kind, or without a text. TUTTI_ERROR_INTERNAL: reply->size is not set. A worker that cannot start is an error with its
-   message. */
+   TUTTI_ERROR_PLUGIN: a reply of no kind, or without a text. TUTTI_ERROR_INTERNAL: reply->size is not set. A worker
+   that cannot start is an error with its message. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_executor_wait(tutti_context *context, tutti_executor *executor,
                                                                 double timeout, struct tutti_reply *reply);
 /* Hand a text to the worker that trains a trial, so that it stops with the epoch that it is at. Nothing happens if the

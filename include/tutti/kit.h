@@ -1,4 +1,5 @@
-/* kit.h - plugin.h, and what selectors, builders, maximisers and surrogates may build on besides. It is in libtutti, too.
+/* kit.h - plugin.h, and what selectors, builders, maximisers and surrogates may build on besides. It is in libtutti,
+   too.
 
      growth.h         selectors that grow an ensemble: parameters, picks, trace
      bayesian.h       a whole builder with a model; design.h and propose.h are its two halves

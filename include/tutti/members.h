@@ -123,8 +123,8 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_members_predict(tutti_context 
 
 /* Does the trainer give gradients of predictions in the inputs? */
 TUTTI_API bool tutti_members_has_gradient(const tutti_members *members);
-/* What tutti_members_predict gives at one vector[dimension], and the gradients [dimension] of both; of a deviation of 0,
-   zeros. TUTTI_ERROR_UNSUPPORTED: tutti_members_has_gradient is false. */
+/* What tutti_members_predict gives at one vector[dimension], and the gradients [dimension] of both; of a deviation of
+   0, zeros. TUTTI_ERROR_UNSUPPORTED: tutti_members_has_gradient is false. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_members_gradient(tutti_context *context, tutti_members *members,
                                                                    const double *vector,
                                                                    enum tutti_member_moments moments, size_t draws,

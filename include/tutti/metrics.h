@@ -14,7 +14,8 @@ TUTTI_BEGIN_DECLS
    name. The table of core/score/losses.c says what each is. These are the losses that ensembles minimise:
    - NLL: mean negative log-likelihood; for regression Gaussian, with the constant, in the target's units;
    - BRIER: classification; MSE: regression; ERROR: 1 - accuracy, classification.
-   Their order is part of the ABI, too, since a choice of TUTTI_LOSS_CHOICES crosses as its place: a new one comes last. */
+   Their order is part of the ABI, too, since a choice of TUTTI_LOSS_CHOICES crosses as its place: a new one comes
+   last. */
 #define TUTTI_ENSEMBLE_LOSSES(LOSS)                                                                                    \
   LOSS(NLL, 0, "nll") LOSS(BRIER, 2, "brier") LOSS(MSE, 3, "mse") LOSS(ERROR, 1, "error")
 /* RMSE: the root of MSE. VALUE: what a backend without data gives. */

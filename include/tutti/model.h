@@ -1,4 +1,5 @@
-/* model.h - the ensemble of a finished run as a model: opened once, then asked for rows in memory as often as wanted. */
+/* model.h - the ensemble of a finished run as a model: opened once, then asked for rows in memory as often as
+   wanted. */
 #ifndef TUTTI_MODEL_H
 #define TUTTI_MODEL_H
 
@@ -17,8 +18,8 @@ typedef struct tutti_model tutti_model;
    missing; TUTTI_ERROR_CORRUPT: a file is not as it was written. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_model_open(tutti_context *context, const char *directory,
                                                              tutti_model **model);
-/* The same with another ensemble (the text of an ensemble.json; NULL: the run's own) of a view that is open; the view is
-   borrowed until the model is closed. */
+/* The same with another ensemble (the text of an ensemble.json; NULL: the run's own) of a view that is open; the view
+   is borrowed until the model is closed. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_view_model(tutti_context *context, tutti_view *view,
                                                              const char *ensemble, tutti_model **model);
 /* Close it; NULL is allowed. */

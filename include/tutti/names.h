@@ -13,7 +13,8 @@ TUTTI_BEGIN_DECLS
    in another case counts for little; NULL if none is close enough to be meant. */
 TUTTI_API const char *tutti_closest_name(const char *name, size_t count, const char *const *names);
 
-/* The first of these signs in a list of a recipe, outside of quotes: an item may stand in "...". NULL: there is none. */
+/* The first of these signs in a list of a recipe, outside of quotes: an item may stand in "...". NULL: there is
+   none. */
 TUTTI_API const char *tutti_list_find(const char *list, const char *signs);
 /* The next item of a list whose items are separated by one or more of these signs, without the blanks around it and
    without its quotes, if it has them: *item, of *length bytes, is a part of the list. *rest is set behind it. False:

@@ -62,8 +62,8 @@ struct tutti_param {
   const char *unit;           /* NULL: none */
   unsigned flags;
   bool min_open, max_open; /* the limit itself is excluded */
-  /* TUTTI_PARAM_PLUGIN: where the parameters of the plugin that is the default differ from its own table while it stands
-     here, as in "log = no; xi = 0.1"; NULL: nowhere. A recipe's values go first. */
+  /* TUTTI_PARAM_PLUGIN: where the parameters of the plugin that is the default differ from its own table while it
+     stands here, as in "log = no; xi = 0.1"; NULL: nowhere. A recipe's values go first. */
   const char *with;
 };
 /* As `max`, or negated as `min`: no limit on that side. */

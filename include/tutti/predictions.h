@@ -29,8 +29,8 @@ struct tutti_targets {
 /* How many numbers a row has, here [width]: 2 * outputs for regression, else outputs. */
 TUTTI_API size_t tutti_predictions_width(enum tutti_task_kind kind, size_t outputs);
 /* What no model may predict, in values [rows][width]: numbers that are not finite, negative variances or probabilities,
-   probabilities that do not sum to one (within 1e-3). Returns it as words that follow "its predictions", static; NULL if
-   there is nothing of that. */
+   probabilities that do not sum to one (within 1e-3). Returns it as words that follow "its predictions", static; NULL
+   if there is nothing of that. */
 TUTTI_API const char *tutti_predictions_fault(enum tutti_task_kind kind, size_t rows, size_t outputs,
                                               const float *values);
 

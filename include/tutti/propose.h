@@ -55,7 +55,7 @@ struct tutti_proposer_setup {
   size_t calibrate;
 };
 
-/* --- parameters ---------------------------------------------------------------------------------------------------- */
+/* --- parameters --------------------------------------------------------------------------------------------------- */
 
 /* A field (`model`) of a builder's config struct. Made only by the host, from the plugin's own table. The library never
    sees it: tutti_proposer_setup_of makes a setup of it. */
@@ -124,7 +124,7 @@ static inline struct tutti_proposer_setup tutti_proposer_setup_of(const struct t
   return setup;
 }
 
-/* --- proposals ----------------------------------------------------------------------------------------------------- */
+/* --- proposals ---------------------------------------------------------------------------------------------------- */
 
 /* Make a proposer and its sub-plugins. The setup is copied; host, scope and section names are borrowed until destroy.
    The caller destroys *proposer. TUTTI_ERROR_USAGE: the space lacks what a sub-plugin needs, or the surrogate lacks

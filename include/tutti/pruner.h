@@ -41,8 +41,8 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_rule_add(tutti_context *contex
 TUTTI_API size_t tutti_rule_rungs(const tutti_rule *rule);
 /* Fill *rung with rung number `index` (< tutti_rule_rungs), by ascending epoch. The caller has set rung->size. */
 TUTTI_API void tutti_rule_rung(const tutti_rule *rule, size_t index, struct tutti_rung *rung);
-/* A measure of losses[epochs], those after epochs 1, 2, ..., `epochs` (>= 1); NaN losses do not count, and the measure is
-   NaN if none counts. */
+/* A measure of losses[epochs], those after epochs 1, 2, ..., `epochs` (>= 1); NaN losses do not count, and the measure
+   is NaN if none counts. */
 TUTTI_API double tutti_measure_of(enum tutti_measure measure, size_t epochs, const double *losses);
 /* May a trial go on whose validation losses after epochs 1, 2, ..., `epochs` are losses[epochs]? Only a rung at this
    very epoch can say no. NaN losses (not evaluated) do not count; if none counts, the trial goes on. Rungs of training

@@ -67,12 +67,13 @@ TUTTI_API const struct tutti_params *tutti_fit_params(void);
 
 /* Read a recipe file with the files that it `extends`, and overrides[count], "section.key=value". The file is `path`,
    PATH.ini, or an installed recipe of that name ("quickstart", "nes/cifar10"), whichever is found first. Plugins are
-   loaded and every key is checked; nothing is written. The caller destroys *recipe. TUTTI_ERROR_USAGE: the recipe is wrong. */
+   loaded and every key is checked; nothing is written. The caller destroys *recipe. TUTTI_ERROR_USAGE: the recipe is
+   wrong. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_recipe_load(tutti_context *context, const char *path, size_t count,
                                                               const char *const *overrides, tutti_recipe **recipe);
 /* The same for the recipe.ini of a run directory, which may be anybody's: the file has to be a regular one that extends
-   nothing, and its plugin_path does not count, unless an override sets it or the context trusts runs (tutti_trust_runs).
-   The message of a failure says so. */
+   nothing, and its plugin_path does not count, unless an override sets it or the context trusts runs
+   (tutti_trust_runs). The message of a failure says so. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_recipe_load_recorded(tutti_context *context, const char *path,
                                                                        size_t count, const char *const *overrides,
                                                                        tutti_recipe **recipe);
@@ -90,9 +91,9 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_recipe_visit_installed(
     tutti_context *context,
     enum tutti_status (*visit)(void *argument, tutti_context *context, const struct tutti_installed_recipe *recipe),
     void *argument);
-/* Refuse overrides that would be ignored. reads[], which ends with NULL, is what the caller uses of the recipe: sections
-   ("selector"), with those that its plugin's parameters name, and single keys ("run.plugin_path"). TUTTI_ERROR_USAGE
-   names the first override of anything else, what is read here, and where the override acts. */
+/* Refuse overrides that would be ignored. reads[], which ends with NULL, is what the caller uses of the recipe:
+   sections ("selector"), with those that its plugin's parameters name, and single keys ("run.plugin_path").
+   TUTTI_ERROR_USAGE names the first override of anything else, what is read here, and where the override acts. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status
 tutti_recipe_refuse_unread(tutti_context *context, const tutti_recipe *recipe, const char *const *reads);
 /* Destroy it; NULL is allowed. */
@@ -126,7 +127,8 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_recipe_print(tutti_context *co
 /* What a key of the effective recipe decides; a section that several plugins name is of the first of their parts. */
 enum tutti_recipe_part {
   TUTTI_RECIPE_SEARCH, /* what is searched, and how it is trained */
-  TUTTI_RECIPE_SELECTION, /* [selector], [calibrator], what they alone name, [evaluation]: made of a finished pool, and can be made again */
+  /* [selector], [calibrator], what they alone name, [evaluation]: made of a finished pool, and can be made again */
+  TUTTI_RECIPE_SELECTION,
   TUTTI_RECIPE_CIRCUMSTANCES, /* where and how fast a run is made, not what comes of it: run.name, run.workers, ... */
   TUTTI_RECIPE_EXTENT         /* how far a run goes, run.budget and run.time: a resumed one may go further */
 };
@@ -147,7 +149,8 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_recipe_visit(
     void *argument);
 /* Are two recipes of one run? They are if they differ at most in circumstances: run.name, run.workers,
    run.trial_timeout, run.plugin_timeout, run.retries, run.memory_limit, run.plugin_path and executor sections, or in
-   how far they go: run.budget and run.time. Otherwise TUTTI_ERROR_USAGE names the first key that differs, and both values. */
+   how far they go: run.budget and run.time. Otherwise TUTTI_ERROR_USAGE names the first key that differs, and both
+   values. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_recipe_same_run(tutti_context *context, const tutti_recipe *a,
                                                                   const tutti_recipe *b);
 

@@ -1,9 +1,9 @@
 /* registry.h - finds and loads plugins. A plugin of kind K and name N is the file K-N.so in a folder of the search
    path. That has the recipe's folders, then those of TUTTI_PLUGIN_PATH (colon-separated), then tutti/plugins beside
-   libtutti-engine, wherever that was installed or moved to; if there is no such folder, $(pkglibdir)/plugins. The environment
-   variable TUTTI_PLUGIN_FOLDER replaces the last one ("": none); a build tree sets it, so as not to meet the plugins of
-   an installed Tutti. Of two K-N.so, the one in the earlier folder is used: it shadows the other. Loaded plugins stay
-   for the life of the process. */
+   libtutti-engine, wherever that was installed or moved to; if there is no such folder, $(pkglibdir)/plugins. The
+   environment variable TUTTI_PLUGIN_FOLDER replaces the last one ("": none); a build tree sets it, so as not to meet
+   the plugins of an installed Tutti. Of two K-N.so, the one in the earlier folder is used: it shadows the other. Loaded
+   plugins stay for the life of the process. */
 #ifndef TUTTI_REGISTRY_H
 #define TUTTI_REGISTRY_H
 

@@ -13,11 +13,11 @@ struct tutti_report_options {
   const char *lacking;
   size_t runs; /* out: how many runs the page shows */
 };
-/* Describe the runs in directories[count] (of ablations: of all their cells), side by side if there are several, on a page
-   *html (free with tutti_free). Nothing outside the directories is read, except plugins, and nothing is written; all
-   texts of the runs are escaped. What a run does not have, such as test rows or an ensemble, the page says. `options` may
-   be NULL. TUTTI_ERROR_USAGE: no directory, or one without a run; TUTTI_ERROR_CORRUPT: a file is not as it was
-   written; TUTTI_ERROR_IO: gnuplot or dot failed. */
+/* Describe the runs in directories[count] (of ablations: of all their cells), side by side if there are several, on a
+   page *html (free with tutti_free). Nothing outside the directories is read, except plugins, and nothing is written;
+   all texts of the runs are escaped. What a run does not have, such as test rows or an ensemble, the page says.
+   `options` may be NULL. TUTTI_ERROR_USAGE: no directory, or one without a run; TUTTI_ERROR_CORRUPT: a file is not as
+   it was written; TUTTI_ERROR_IO: gnuplot or dot failed. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_report(tutti_context *context, size_t count,
                                                          const char *const *directories,
                                                          struct tutti_report_options *options, char **html);

@@ -27,16 +27,16 @@ enum tutti_cell { TUTTI_CELL_NUMBER, TUTTI_CELL_INFINITE, TUTTI_CELL_MISSING, TU
    write that a value is missing ("", ?, NA, N/A, nan, null), or a text. *number is NaN unless it is a number or
    infinite. */
 TUTTI_API enum tutti_cell tutti_cell_read(const char *text, double *number);
-/* Is a word one to three digits, this sign and three more, as 1.500 or -12,345? The sign may then be that of decimals or
-   stand between thousands. */
+/* Is a word one to three digits, this sign and three more, as 1.500 or -12,345? The sign may then be that of decimals
+   or stand between thousands. */
 TUTTI_API bool tutti_cell_in_threes(const char *text, char sign);
 
 /* Add a column without cells; columns are numbered from 0. `name` is UTF-8. NULL: the data do not name it; it is called
    "x" and its number. TUTTI_ERROR_USAGE: another column has this name; TUTTI_ERROR_PLUGIN: the rows are images. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_rows_add_column(tutti_context *context, tutti_rows *rows,
                                                                   const char *name);
-/* About so many rows will come, with those that are there: room is made for them at once, if they take no more than half
-   of what rows may take. A wrong guess costs time or memory, and nothing else. */
+/* About so many rows will come, with those that are there: room is made for them at once, if they take no more than
+   half of what rows may take. A wrong guess costs time or memory, and nothing else. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_rows_expect(tutti_context *context, tutti_rows *rows, size_t count);
 /* Add numbers[count] at the end of a column. NaN: the value is missing. TUTTI_ERROR_USAGE, here and below: too many
    rows; TUTTI_ERROR_PLUGIN: there is no such column. */
@@ -50,8 +50,8 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_rows_add_text(tutti_context *c
    training file is, where 1.500 may be 1500: what is a number is best added as one. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_rows_add_cell(tutti_context *context, tutti_rows *rows, size_t column,
                                                                 const char *text);
-/* Add truths[count] at the end of a column, as the texts True and False; a model whose training data wrote them otherwise
-   takes them as they are there (tutti_model_predict). */
+/* Add truths[count] at the end of a column, as the texts True and False; a model whose training data wrote them
+   otherwise takes them as they are there (tutti_model_predict). */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_rows_add_truths(tutti_context *context, tutti_rows *rows,
                                                                   size_t column, size_t count, const bool *truths);
 /* Add the lines of the file, from 1, where the next rows start: lines[count]. For messages; of all rows, or of none. */

@@ -73,10 +73,10 @@ struct tutti_run_options {
    run of another recipe or of other data. TUTTI_ERROR_BUSY: another manager is at work in it. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_run(tutti_context *context, tutti_recipe *recipe,
                                                       const struct tutti_run_options *options, char **summary);
-/* Read the data of a recipe and say what they hold, as JSON: rows, columns with their roles, contents, missing cells and
-   values, and warnings with what to do; of images, their number and shape. This also works where the data are no good for
-   a run. *json is NULL if the recipe has no data; free it with tutti_free. TUTTI_ERROR_USAGE: they cannot be read, or a key
-   of [data] names a column that is not there. */
+/* Read the data of a recipe and say what they hold, as JSON: rows, columns with their roles, contents, missing cells
+   and values, and warnings with what to do; of images, their number and shape. This also works where the data are no
+   good for a run. *json is NULL if the recipe has no data; free it with tutti_free. TUTTI_ERROR_USAGE: they cannot be
+   read, or a key of [data] names a column that is not there. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_run_profile(tutti_context *context, const tutti_recipe *recipe,
                                                               char **json);
 /* Check everything that can be checked without training: plugins, capabilities, data, probes of the space. Nothing is
@@ -84,9 +84,9 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_run_profile(tutti_context *con
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_run_check(tutti_context *context, tutti_recipe *recipe,
                                                             char **summary);
 /* Have a run's trials trials[count] cancelled, which have no result yet: the manager at work in `directory` ends their
-   trainings and records them as failed, within a second or two; if none is at work (*running is false), the next one does
-   so before it trains anything. Returns at once. TUTTI_ERROR_USAGE: it is no run, or one of them is not a trial of it
-   that is still to be trained; then none is cancelled. */
+   trainings and records them as failed, within a second or two; if none is at work (*running is false), the next one
+   does so before it trains anything. Returns at once. TUTTI_ERROR_USAGE: it is no run, or one of them is not a trial of
+   it that is still to be trained; then none is cancelled. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_run_cancel(tutti_context *context, const char *directory,
                                                              size_t count, const uint64_t *trials, bool *running);
 /* Be a worker, as `tutti worker` is: answer the requests of a run in `directory` on a descriptor until it ends. Returns
@@ -102,9 +102,9 @@ typedef struct tutti_view tutti_view;
    TUTTI_ERROR_CORRUPT: a file in it is torn. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_view_open(tutti_context *context, const char *directory,
                                                             tutti_view **view);
-/* Open `count` runs over the same rows as one pool, whose trials are those of the first run, then those of the second, and so on;
-   nothing is written. The recipe is the first run's. TUTTI_ERROR_USAGE, too: they have other rows, losses or tasks, or there is
-   no run, or one of them is such a pool itself. */
+/* Open `count` runs over the same rows as one pool, whose trials are those of the first run, then those of the second,
+   and so on; nothing is written. The recipe is the first run's. TUTTI_ERROR_USAGE, too: they have other rows, losses or
+   tasks, or there is no run, or one of them is such a pool itself. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_view_open_all(tutti_context *context, size_t count,
                                                                 const char *const *directories, tutti_view **view);
 /* Close it; NULL is allowed. */
@@ -121,12 +121,14 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_view_select(tutti_context *con
                                                               const char *const *overrides, char **ensemble);
 /* The same, kept as the run's: ensemble.json and summary.json are written anew, with the ensembles that this selector
    chooses on each shift; *summary is the text of the latter. Metrics are as the recipe says: overrides are of the
-   selector, of the calibrator and of evaluation.folds, which judges it, alone. TUTTI_ERROR_BUSY: a manager is at work in the directory. */
+   selector, of the calibrator and of evaluation.folds, which judges it, alone. TUTTI_ERROR_BUSY: a manager is at work
+   in the directory. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_view_keep(tutti_context *context, tutti_view *view, const char *split,
                                                             size_t count, const char *const *overrides, char **summary);
-/* The same for the pool of tutti_view_open_all, kept in a new directory: the runs are copied there (files are linked where the
-   file system can), so that it needs no other; tutti_view_open opens it. TUTTI_ERROR_USAGE, too: the directory is there and not
-   empty, or the view is of one run. TUTTI_ERROR_BUSY: a manager is at work in one of the runs. */
+/* The same for the pool of tutti_view_open_all, kept in a new directory: the runs are copied there (files are linked
+   where the file system can), so that it needs no other; tutti_view_open opens it. TUTTI_ERROR_USAGE, too: the
+   directory is there and not empty, or the view is of one run. TUTTI_ERROR_BUSY: a manager is at work in one of the
+   runs. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_view_keep_to(tutti_context *context, tutti_view *view,
                                                                const char *directory, const char *split, size_t count,
                                                                const char *const *overrides, char **summary);
@@ -145,9 +147,9 @@ struct tutti_curve_options {
 /* The ensembles that would have been chosen from fewer trials, and of other sizes, without training anything; each with
    its metrics on the validation and the test split of the same shift. *json is the text of an array of {"budget",
    "members", "ensemble", "combination", "evaluation"}; a budget in which fewer trials than members finished is left
-   out. With options->costs there are "cost", and "front": no other is as cheap and as good, and better in one of the two.
-   All else is as for tutti_view_select. TUTTI_ERROR_USAGE, too: a budget is larger than the run, or a size than its
-   finished trials, or costs stand beside either. */
+   out. With options->costs there are "cost", and "front": no other is as cheap and as good, and better in one of the
+   two. All else is as for tutti_view_select. TUTTI_ERROR_USAGE, too: a budget is larger than the run, or a size than
+   its finished trials, or costs stand beside either. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_view_curve(tutti_context *context, tutti_view *view,
                                                              const char *split, size_t count,
                                                              const char *const *overrides,
@@ -170,13 +172,14 @@ struct tutti_forecast {
   struct tutti_epistemic_parts *parts;
   int digits; /* of the means that are worth printing: 9, or 17 of values that are large beside their spread */
   /* What the caller asks for, set beforehand: for regression, the level of the intervals, in (0, 1) (0: no intervals),
-     and the probabilities of quantiles, each in (0, 1), borrowed; and whether to leave the ensemble's calibrator out. */
+     and the probabilities of quantiles, each in (0, 1), borrowed; and whether to leave the ensemble's calibrator
+     out. */
   double level;
   size_t quantile_count;
   const double *quantiles_at; /* [quantile_count] */
   bool uncalibrated;
-  /* Regression, if asked for, else NULL: the central interval of that level, of the mixture or of the calibrator, whose ends may be
-     infinite; and quantiles, likewise. NaN if the members give no variance. */
+  /* Regression, if asked for, else NULL: the central interval of that level, of the mixture or of the calibrator, whose
+     ends may be infinite; and quantiles, likewise. NaN if the members give no variance. */
   double *intervals; /* [rows][outputs][2] */
   double *quantiles; /* [rows][outputs][quantile_count] */
   /* What the caller asks for: whether a table may hold rows that cannot be read. Their predictions are NaN, and
@@ -187,8 +190,8 @@ struct tutti_forecast {
 };
 /* Predict the rows of the file `path`, read as the run's data were, with an ensemble (NULL: the run's own) and, unless
    the caller does without, its calibrator. *forecast is overwritten but for what the caller asks; the caller releases
-   it. TUTTI_ERROR_USAGE: the file does not fit the run's data, the run has none, a member or its weights are missing, or
-   a level or quantile is not in (0, 1). TUTTI_ERROR_CORRUPT: the ensemble's calibration is torn. */
+   it. TUTTI_ERROR_USAGE: the file does not fit the run's data, the run has none, a member or its weights are missing,
+   or a level or quantile is not in (0, 1). TUTTI_ERROR_CORRUPT: the ensemble's calibration is torn. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_view_predict(tutti_context *context, tutti_view *view,
                                                                const char *ensemble, const char *path,
                                                                struct tutti_forecast *forecast);

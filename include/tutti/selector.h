@@ -31,8 +31,8 @@ struct tutti_step {
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_ensemble_create(tutti_context *context, tutti_ensemble **ensemble);
 /* Destroy it; NULL is allowed. */
 TUTTI_API void tutti_ensemble_destroy(tutti_ensemble *ensemble);
-/* Add weight to a trial: a new member, or more weight for an old one. A selector that picks models one by one adds 1 for
-   each pick. TUTTI_ERROR_USAGE: the weight is not positive and finite. */
+/* Add weight to a trial: a new member, or more weight for an old one. A selector that picks models one by one adds 1
+   for each pick. TUTTI_ERROR_USAGE: the weight is not positive and finite. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_ensemble_add(tutti_context *context, tutti_ensemble *ensemble,
                                                                uint64_t trial, double weight);
 /* Add a step to the trace: trial, the loss after it, and why. A note is cut off beyond 95 characters.
@@ -77,8 +77,8 @@ struct tutti_selector_ops {
      NULL). */
   bool (*needs_predictions)(void *self);
 
-  /* OPTIONAL; default: no. Does it choose by this cost of the models (pool->costs)? A cost that takes time to find out is
-     measured only if somebody asks for it. MUST answer false to costs that it does not know, those of later versions
+  /* OPTIONAL; default: no. Does it choose by this cost of the models (pool->costs)? A cost that takes time to find out
+     is measured only if somebody asks for it. MUST answer false to costs that it does not know, those of later versions
      too. */
   bool (*needs_cost)(void *self, enum tutti_cost cost);
 };
@@ -100,8 +100,8 @@ TUTTI_API bool tutti_selector_needs_predictions(const tutti_selector *selector);
 /* Does it choose by this cost of the models? */
 TUTTI_API bool tutti_selector_needs_cost(const tutti_selector *selector, enum tutti_cost cost);
 /* Choose from a pool, borrowed until return, into an empty ensemble. `count` > 0 overrides the parameter `size`.
-   TUTTI_ERROR_USAGE: the pool has no models, or no rows where the selector needs predictions; TUTTI_ERROR_PLUGIN: no member, one that is not in the pool, or
-   a weight that is not finite. */
+   TUTTI_ERROR_USAGE: the pool has no models, or no rows where the selector needs predictions; TUTTI_ERROR_PLUGIN: no
+   member, one that is not in the pool, or a weight that is not finite. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_selector_select(tutti_context *context, tutti_selector *selector,
                                                                   const struct tutti_pool *pool, size_t count,
                                                                   tutti_ensemble *ensemble);
@@ -119,9 +119,9 @@ struct tutti_cost_limit {
   double most; /* all members together; 0: anything */
 };
 /* Choose as tutti_selector_select does, whatever the selector, but members that cost at most so much together. Models
-   that cost more alone are left out, as are those whose cost is not known. Where the choice among the others costs more,
-   the member that weighs least for what it costs is left out, too, and the selector chooses again. The steps of the
-   trace say what was left out. TUTTI_ERROR_USAGE, too: no model is so cheap. */
+   that cost more alone are left out, as are those whose cost is not known. Where the choice among the others costs
+   more, the member that weighs least for what it costs is left out, too, and the selector chooses again. The steps of
+   the trace say what was left out. TUTTI_ERROR_USAGE, too: no model is so cheap. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status
 tutti_selector_select_within(tutti_context *context, tutti_selector *selector, const struct tutti_pool *pool,
                              size_t count, const struct tutti_cost_limit *limit, tutti_ensemble *ensemble);

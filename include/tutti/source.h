@@ -41,7 +41,8 @@ struct tutti_source_request {
   /* For new rows of a table: one that cannot be read, where the next ones can, may be added as such
      (tutti_rows_add_unread), and need not be an error. */
   bool tolerant;
-  /* For new rows: what was settled when the data set was read (tutti_rows_settle), as parameter, value, ..., NULL; NULL:
+  /* For new rows: what was settled when the data set was read (tutti_rows_settle), as parameter, value, ..., NULL;
+     NULL:
      nothing. A source takes of it what the new file does not say itself. */
   const char *const *settled;
   /* For new rows with names: the columns that are used, NULL at the end; NULL: all may be. What stands in others is
@@ -66,13 +67,14 @@ struct tutti_source_ops {
 
   /* OPTIONAL; default: false. A word of rows that an application adds: as a cell of a file, would it be a number or
      missing, though tutti_cell_read takes it for a text or for another number? Then write the word that tutti_cell_read
-     reads so ("": missing), with its zero, to meaning[TUTTI_SOURCE_WORD_ROOM]; it MUST be a number, infinite or missing.
-     What the file decides (tutti_rows_settle) is then set as a parameter. A word that files of one kind would have as
-     another number than those of another kind, where it is not known which the data set came from, is none. */
+     reads so ("": missing), with its zero, to meaning[TUTTI_SOURCE_WORD_ROOM]; it MUST be a number, infinite or
+     missing. What the file decides (tutti_rows_settle) is then set as a parameter. A word that files of one kind would
+     have as another number than those of another kind, where it is not known which the data set came from, is none. */
   bool (*reword)(const void *self, const char *word, char *meaning);
 
   /* OPTIONAL; default: none. A number that marks missing cells in its files, number `index` from 0 on; false: there are
-     no more. Numbers of an application that are equal to it count as missing. */
+     no more. Numbers of an application that are equal to it, or if it has a fraction to the float32 that is next to it,
+     count as missing. */
   bool (*mark)(const void *self, size_t index, double *number);
 };
 

@@ -107,8 +107,8 @@ TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_space_print(tutti_context *con
    NAS-Bench-201) the text within the quotes. Equal genotypes, equal names; free *name with tutti_free. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_space_name(tutti_context *context, const tutti_genotype *genotype,
                                                              char **name);
-/* The genotype of such a JSON text, or of the name of a known genotype in quotes; the caller unrefs it. TUTTI_ERROR_USAGE
-   says what is wrong, or gives the closest name. */
+/* The genotype of such a JSON text, or of the name of a known genotype in quotes; the caller unrefs it.
+   TUTTI_ERROR_USAGE says what is wrong, or gives the closest name. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_space_parse(tutti_context *context, const tutti_space *space,
                                                               const char *json, tutti_genotype **genotype);
 /* The name and the JSON of known genotype number `index`, both constant; false if there is none. */

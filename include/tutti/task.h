@@ -34,8 +34,8 @@ struct tutti_task {
   /* The head's attributes, ended by name NULL; NULL: all at their defaults. Owned by whoever made the task, and valid
      as long as it is. */
   const struct tutti_attribute *head_attributes;
-  /* Of head-nomu, whose uncertainty has a network of its own that reads the last layer of the mean's: does its gradient go
-     through there, and change the mean? */
+  /* Of head-nomu, whose uncertainty has a network of its own that reads the last layer of the mean's: does its gradient
+     go through there, and change the mean? */
   bool connection_gradient;
   double uncertainty_l2; /* L2 weight of the layers of that network; 0: as of other layers */
   /* The last so many features of a table say again, for networks, what numbers before them say (data.bins). Learners
@@ -46,13 +46,14 @@ struct tutti_task {
 /* The number of features without those that say again what others say: height * width * channels - encodings. */
 TUTTI_API size_t tutti_task_plain_features(const struct tutti_task *task);
 
-/* The width of the head's first input: classes; 2 * outputs for head-gaussian; outputs for head-linear and head-nomu. */
+/* The width of the head's first input: classes; 2 * outputs for head-gaussian; outputs for head-linear and
+   head-nomu. */
 TUTTI_API size_t tutti_task_head_width(const struct tutti_task *task);
 
-/* End a network as the task asks: add a dense projection "output" of layer `input`, then the head. For head-nomu all that
-   leads to `input` is there twice: again, with labels "uncertainty/...", for the uncertainty, whose last layer also reads
-   `input` (Heiss et al., ICML 2022, Figure 2). TUTTI_ERROR_USAGE: a task without data, what tutti_network_add refuses,
-   or a batch norm below head-nomu, in which artificial points would mix with the data. */
+/* End a network as the task asks: add a dense projection "output" of layer `input`, then the head. For head-nomu all
+   that leads to `input` is there twice: again, with labels "uncertainty/...", for the uncertainty, whose last layer
+   also reads `input` (Heiss et al., ICML 2022, Figure 2). TUTTI_ERROR_USAGE: a task without data, what
+   tutti_network_add refuses, or a batch norm below head-nomu, in which artificial points would mix with the data. */
 TUTTI_API TUTTI_NODISCARD enum tutti_status tutti_network_add_head(tutti_context *context, tutti_network *network,
                                                                    uint32_t input, const struct tutti_task *task);
 /* Likewise from layers inputs[count], count >= 1: the head reads the mean of their projections "output1", "output2",

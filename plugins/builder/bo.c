@@ -2,9 +2,9 @@
    largest acquisition under a surrogate of the losses told (Snoek, Larochelle, Adams, "Practical Bayesian optimization
    of machine learning algorithms", NeurIPS 2012; Lacoste, Larochelle, Laviolette, Marchand, "Sequential Model-Based
    Ensemble Optimization", UAI 2014, section 2, Algorithm 1). Deviations: there is an initial design, of Sobol points by
-   default, where that algorithm begins with an empty history; candidates in training are hallucinated (Desautels, Krause, Burdick, "Parallelizing exploration-exploitation
-   tradeoffs in Gaussian process bandit optimization", JMLR 2014) instead of integrated over, because that costs only
-   one row of a Cholesky factor each. */
+   default, where that algorithm begins with an empty history; candidates in training are hallucinated (Desautels,
+   Krause, Burdick, "Parallelizing exploration-exploitation tradeoffs in Gaussian process bandit optimization", JMLR
+   2014) instead of integrated over, because that costs only one row of a Cholesky factor each. */
 #include <tutti/kit.h>
 
 static const struct tutti_param bo_params[] = {

@@ -4,9 +4,9 @@
    NeurIPS 2021. If the recipe leaves only one configuration, that is the one; if it leaves several, one is drawn. It
    may also come from elsewhere (`from`): the best trial of another run on the same rows, or a file; with `severity` the
    best on validation rows of that shift, which is how DeepEns(RS) chooses for shifted test rows. Initial weights and
-   mini-batches differ from trial to trial, and from those of the other run. Selector `all` makes the ensemble of everything that was
-   trained. Deviation: the paper also trains on adversarial examples; this builder, like the later literature, does
-   not. */
+   mini-batches differ from trial to trial, and from those of the other run. Selector `all` makes the ensemble of
+   everything that was trained. Deviation: the paper also trains on adversarial examples; this builder, like the later
+   literature, does not. */
 #include "plugins/shared/json.h"
 
 #include <errno.h>

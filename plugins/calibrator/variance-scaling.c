@@ -1,11 +1,13 @@
 /* calibrator variance-scaling: multiplies variances by a factor; means stay. One factor for the whole variance of a
-   target, or one for its aleatoric and one for its epistemic part, of the least NLL on the rows that they are fitted to.
+   target, or one for its aleatoric and one for its epistemic part, of the least NLL on the rows that they are fitted
+   to.
 
-   Source: Laves et al., "Well-calibrated regression uncertainty in medical imaging with deep learning" (MIDL 2020): the one
-   factor is c^2 = mean z^2, in closed form, of Gaussians with the ensemble's moments (`likelihood = moments`). Deviations:
-   by default the likelihood is that of the mixture of the members' Gaussians, which is what an ensemble predicts, and the
-   factor is found by L-BFGS in its logarithm; the factor is bounded; apart, the two are those of the moments, by L-BFGS
-   in their logarithms. */
+   Source: Laves et al., "Well-calibrated regression uncertainty in medical imaging with deep learning" (MIDL 2020): the
+   one factor is c^2 = mean z^2, in closed form, of Gaussians with the ensemble's moments (`likelihood = moments`).
+   Deviations:
+   by default the likelihood is that of the mixture of the members' Gaussians, which is what an ensemble predicts, and
+   the factor is found by L-BFGS in its logarithm; the factor is bounded; apart, the two are those of the moments, by
+   L-BFGS in their logarithms. */
 #include <float.h>
 #include <math.h>
 #include <tutti/metrics.h>

@@ -1,8 +1,9 @@
 /* executor simulated: any number of workers that take no time. Manager and builder are the real ones; only trainings do
    not last: one real worker process answers each request (backends function and table know results without training),
-   and the reply is held back until a clock of its own has come to the training's end. How long a training takes is drawn
-   from a distribution, or from durations that a run recorded. While the manager works, the clock goes on; while it waits,
-   the clock jumps to the next event. So what the manager costs a thousand workers can be measured on one core.
+   and the reply is held back until a clock of its own has come to the training's end. How long a training takes is
+   drawn from a distribution, or from durations that a run recorded. While the manager works, the clock goes on; while
+   it waits, the clock jumps to the next event. So what the manager costs a thousand workers can be measured on one
+   core.
 
    A worker that ends a training takes the next one from those that wait on its node, if `ahead` lets any wait there;
    else from the manager, once that looks. */

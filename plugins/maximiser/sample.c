@@ -1,6 +1,7 @@
 /* sample.c - the best of candidates drawn at random: works with every space and every acquisition (Egele et al.,
-   "AutoDEUQ", ICPR 2022, whose code draws 1,000). Neighbours of the best candidates known may be mixed in (Hutter, Hoos,
-   Leyton-Brown, "Sequential model-based optimization for general algorithm configuration", LION 2011, section 4.3). */
+   "AutoDEUQ", ICPR 2022, whose code draws 1,000). Neighbours of the best candidates known may be mixed in (Hutter,
+   Hoos, Leyton-Brown, "Sequential model-based optimization for general algorithm configuration", LION 2011, section
+   4.3). */
 #include "pool.h"
 
 struct sample_config {

@@ -6,8 +6,8 @@
 
    Source: Wolpert, "Stacked generalization", Neural Networks 5 (1992); Breiman, "Stacked regressions", Machine Learning
    24 (1996); as an alternative to ForwardSelect in the program of Zaidi et al., "Neural ensemble search for uncertainty
-   estimation and dataset shift" (NeurIPS 2021). Method: column generation with pairwise Frank-Wolfe steps (Lacoste-Julien and Jaggi,
-   NeurIPS 2015). Deviations:
+   estimation and dataset shift" (NeurIPS 2021). Method: column generation with pairwise Frank-Wolfe steps
+   (Lacoste-Julien and Jaggi, NeurIPS 2015). Deviations:
    - NES takes the softmax of free parameters and follows gradients. That reaches the same minimum but never an exact
      weight of zero. Here the weights themselves stay on the simplex, and the distance from the minimum is known;
    - `size` limits the number of members: the first ones let in stay, which need not be the best subset of that size;

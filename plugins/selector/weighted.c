@@ -1,9 +1,9 @@
 /* selector weighted: the members that forward selection chooses, each with a weight that says how good it is alone:
    exp(-NLL), the geometric mean of the likelihoods of the validation rows, or the accuracy on them.
 
-   Source: an alternative to equal weights in the program of Zaidi et al., "Neural ensemble search for uncertainty estimation
-   and dataset shift" (NeurIPS 2021; automl/nes, commit c35be5a: beam_search_bma_loss, beam_search_bma_acc). Deviations: other
-   losses to select by; exp(-NLL) also for regression, where a likelihood is a density. */
+   Source: an alternative to equal weights in the program of Zaidi et al., "Neural ensemble search for uncertainty
+   estimation and dataset shift" (NeurIPS 2021; automl/nes, commit c35be5a: beam_search_bma_loss, beam_search_bma_acc).
+   Deviations: other losses to select by; exp(-NLL) also for regression, where a likelihood is a density. */
 #include <stdio.h>
 #include <string.h>
 #include <tutti/kit.h>

@@ -1,7 +1,7 @@
 /* gp.c - Gaussian process regression: Matern 5/2 or squared exponential kernel, one length scale per dimension or one
    for all, constant mean, and a fitted noise on top of the known noise of each observation. Lacoste, Larochelle,
-   Laviolette, Marchand, "Sequential Model-Based Ensemble Optimization", UAI 2014, sections 2 and 6; Rasmussen & Williams,
-   "Gaussian Processes for Machine Learning", MIT Press 2006, chapters 2 and 5.
+   Laviolette, Marchand, "Sequential Model-Based Ensemble Optimization", UAI 2014, sections 2 and 6; Rasmussen &
+   Williams, "Gaussian Processes for Machine Learning", MIT Press 2006, chapters 2 and 5.
 
    Differences from spearmint, which that paper's experiments use: the likelihood is maximised from several starts, not
    from one; values are standardised, so that the ranges of amplitude and noise mean the same for every problem; jitter

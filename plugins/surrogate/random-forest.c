@@ -3,9 +3,9 @@
    Hutter, Xu, Hoos, Leyton-Brown, "Algorithm runtime prediction: Methods & evaluation", Artificial Intelligence 2014,
    section 4.3.2 (the variance), as Egele et al., "AutoDEUQ", ICPR 2022, use it.
 
-   Deviations from AutoDEUQ's code: 100 trees instead of 10, since 10 fully grown trees give a deviation from only 10 numbers,
-   and 100 cost little here. Known noise of observations is not used: as a weight, 1 / noise would be infinite for noise
-   0, and the leaves estimate the scatter of the values anyway.
+   Deviations from AutoDEUQ's code: 100 trees instead of 10, since 10 fully grown trees give a deviation from only 10
+   numbers, and 100 cost little here. Known noise of observations is not used: as a weight, 1 / noise would be infinite
+   for noise 0, and the leaves estimate the scatter of the values anyway.
 
    Predictions are a function of the sequence of observations: when observations were added, the next prediction grows
    the forest again from all of them. */

@@ -14,7 +14,7 @@ from ._library import library
 def _array(values):
     """As an array; numbers beside texts stay numbers, of which numpy makes texts."""
     array = numpy.asanyarray(values)
-    if array.dtype.kind == "U" and not hasattr(values, "dtype"):
+    if array.dtype.kind in "US" and not hasattr(values, "dtype"):
         return numpy.array(values, dtype=object)
     return array
 
@@ -51,7 +51,7 @@ def _is_missing(value):
         return True
     try:
         return bool(value != value)  # NaN, NaT
-    except TypeError:  # pandas.NA, which answers no question
+    except (TypeError, ArithmeticError):  # pandas.NA and Decimal("sNaN"), which answer no question
         return True
 
 
@@ -60,6 +60,8 @@ def _text_of(value):
         return ""
     if isinstance(value, str):
         return value
+    if isinstance(value, bytes):
+        return value.decode()
     if hasattr(value, "isoformat"):  # a date
         return value.isoformat()
     return str(value)

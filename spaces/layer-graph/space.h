@@ -56,7 +56,8 @@ extern const char *const layer_graph_path_groups[], *const layer_graph_walks[];
   LAYER_GRAPH_WEIGHT("weight_branch", MODIFIER_BRANCH, "0.2", "Relative chance to duplicate a path."), \
   TUTTI_REAL(struct layer_graph_config, branch_keep, "0.5", 0, 1, \
              "Chance that a duplicated path has an inner layer of the path (the published program); pools, strides, " \
-             "decision layers, the first fc and the child of ip it has always. 1: all of them (the paper's text)."), \
+             "decision layers, the first fc and the child of ip, and one layer at least, it has always. 1: all of them (the " \
+             "paper's text)."), \
   LAYER_GRAPH_WEIGHT("weight_skip", MODIFIER_SKIP, "0.2", "Relative chance to add an edge past layers."), \
   TUTTI_PARAM("structure", REALS, struct layer_graph_config, structures, "0.1 0.25 0.61 1.5", 0, TUTTI_NO_LIMIT, NULL, \
               TUTTI_KIND_SPACE, \

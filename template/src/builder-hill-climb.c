@@ -2,7 +2,8 @@
 
    A builder says what is trained next (ask) and learns from results (tell). To write one:
      1. copy this file to src/builder-NAME.c, and put its two lines into Makefile.am;
-     2. write `ask` and `tell`. The state is a function of what was asked, adopted and told, never of time; draw from streams keyed
+     2. write `ask` and `tell`. The state is a function of what was asked, adopted and told, never of time; draw from
+     streams keyed
         by the trial's number, so that a resumed run goes on exactly as an uninterrupted one would have;
      3. write `adopt`, which leaves the state that the ask of that trial left;
      4. builders with a model, or with a population, find most of it in <tutti/kit.h>: see builder-restless.c. */

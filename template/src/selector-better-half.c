@@ -3,7 +3,8 @@
    A selector sees predictions, targets and each model's loss; it never sees networks. To write one:
      1. copy this file to src/selector-NAME.c, and put its two lines into Makefile.am;
      2. write `select`: add members to the ensemble, and a line of the trace for each;
-     3. parameters: a config struct and a table of TUTTI_INTEGER and the like (see builder-hill-climb.c); `self` is the config;
+     3. parameters: a config struct and a table of TUTTI_INTEGER and the like (see builder-hill-climb.c); `self` is the
+     config;
      4. selectors that grow an ensemble model by model find most of it in <tutti/growth.h>. */
 #include <tutti/kit.h>
 

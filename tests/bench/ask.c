@@ -1,8 +1,8 @@
 /* ask.c - times one refit and ask of surrogate gp with acquisition ei on .npy files, float64: ask X Y CANDIDATES
-   [REPEATS [brief]]. It prints, on one line, CPU seconds (best of the repeats) and results: the fit; finding the best candidate
-   by bounds, and by predicting every candidate; the number of the best by each; the log likelihood; the share of a
-   likelihood with gradient that LAPACK takes; all covariances with the candidates; one triangular solve with them in
-   BLAS; and the mean time of an ask while the observations grow by a tenth (growth = 0.1: one refit), where each ask
+   [REPEATS [brief]]. It prints, on one line, CPU seconds (best of the repeats) and results: the fit; finding the best
+   candidate by bounds, and by predicting every candidate; the number of the best by each; the log likelihood; the share
+   of a likelihood with gradient that LAPACK takes; all covariances with the candidates; one triangular solve with them
+   in BLAS; and the mean time of an ask while the observations grow by a tenth (growth = 0.1: one refit), where each ask
    draws as many new candidates and observes the best; brief: without the last five. ask_sklearn.py runs it beside
    scikit-learn on the same data. */
 #include <cblas.h>

@@ -1,8 +1,9 @@
 /* otmann-model.c - how well surrogate gp-otmann foretells the losses of finished runs over layer-graph-mlp:
    otmann-model "KEY=VALUE ..." ... -- RUN ... Each first argument is a set of its parameters ("" for its own defaults).
-   Over all trials after the first 24 of each run, each predicted from those before it, prints for each set the root mean
-   squared error in standard deviations of the run's losses, the mean of squared errors in predicted deviations with the
-   fitted noise, and how far its means are from those of the first set. Plugins are found on TUTTI_PLUGIN_PATH. */
+   Over all trials after the first 24 of each run, each predicted from those before it, prints for each set the root
+   mean squared error in standard deviations of the run's losses, the mean of squared errors in predicted deviations
+   with the fitted noise, and how far its means are from those of the first set. Plugins are found on
+   TUTTI_PLUGIN_PATH. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>

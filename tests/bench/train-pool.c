@@ -1,6 +1,7 @@
 /* train-pool.c - a pool of networks trained at once by a backend.
 
-   train-pool [--backend NAME] [--plugins FOLDER] [--seed S] [--networks N] [--alike] [--epochs E] [--batch N] [--count N]
+   train-pool [--backend NAME] [--plugins FOLDER] [--seed S] [--networks N] [--alike] [--epochs E] [--batch N] [--count
+   N]
               [--features N] [--rows FILE] [--set NAME=VALUE]... [--describe]
    train-pool --images [--cells N] [--channels N] [--size N] ... [GENOTYPE]...
 
@@ -13,8 +14,8 @@
    training instead, as JSON; a peer builds the same.
 
    All networks are given to the backend at once. The first pool, of one network for one epoch, warms up and does not
-   count. Prints one line of JSON: networks, how many finished and which failed, the steps of those that finished, seconds
-   by the wall clock, their mean training loss of the last epoch. */
+   count. Prints one line of JSON: networks, how many finished and which failed, the steps of those that finished,
+   seconds by the wall clock, their mean training loss of the last epoch. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

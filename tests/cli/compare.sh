@@ -230,6 +230,13 @@ tutti compare runs --csv absent/file.csv
 expect_code 1
 expect_err "absent/file.csv: cannot be written"
 
+# A run that is to go on is left out, since its recipe is not what its ensemble comes from.
+cp -r runs going
+timeout -s INT 1 "$TUTTI_PROGRAM" run going/top-3/recipe.ini --out going/top-3 --resume --set run.budget=100000 --quiet >out 2>err
+expect_in going/top-3/recipe.ini "budget = 100000"
+tutti compare going
+expect_code 0
+expect_out "going/top-3: not finished: its search goes on, or has since its ensemble was chosen"
 # What has no result is left out, with the reason.
 rm runs/top-3/summary.json
 tutti compare runs

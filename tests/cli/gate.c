@@ -1,6 +1,6 @@
 /* gate.c - a third party's package: space `gate` or, with -DBACKEND, backend `gate`. Both define the op "acme-gate".
-   The backend learns nothing: it predicts mean 0 and variance 1. With -DHEAD=NAME, the space is called NAME, defines the
-   head "acme-head", too, and ends its networks in that. */
+   The backend learns nothing: it predicts mean 0 and variance 1. With -DHEAD=NAME, the space is called NAME, defines
+   the head "acme-head", too, and ends its networks in that. */
 #include <tutti/plugin.h>
 
 #include <string.h>

@@ -586,6 +586,7 @@ class Words(unittest.TestCase):
             [fractions.Fraction(3, 2), fractions.Fraction(25, 8), fractions.Fraction(9, 4)],
             numpy.array([numpy.float32(1.5), 3.125, "2,25"], dtype=object),
             [1.5, 3.125, "2,25"],
+            [1.5, 3.125, b"2,25"],
             [1.5, numpy.array(3.125), "2,25"],
             [Rounded(1.5), Rounded(3.125), "2,25"],
         ):

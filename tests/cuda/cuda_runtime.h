@@ -13,11 +13,12 @@
    order of fibers), TUTTI_EMULATED_THREADS (64, the most of a block that compute), TUTTI_EMULATED_BLOCKS (2, to a
    multiprocessor), TUTTI_EMULATED_SHARED (228 KiB of shared memory there), TUTTI_EMULATED_GRAPHS (1; 0: nothing can be
    captured; -1: no library's work),
-   TUTTI_EMULATED_HANDLES (the most of cuBLAS that are open at once), TUTTI_EMULATED_RACES (fail: a launch that races fails, where the process would end; races.c),
-   TUTTI_EMULATED_FAULT (set: a launch fails; a path: a kernel that begins or runs fails when that file is there,
-   which it removes), TUTTI_EMULATED_LATE (N: the Nth question whether a stream is done, while kernels run, is answered
-   when these have come to wait for the host and then failed, by that file), TUTTI_EMULATED_LOG (a file that each process which begins with a device adds a line to: the
-   device and its number). */
+   TUTTI_EMULATED_HANDLES (the most of cuBLAS that are open at once), TUTTI_EMULATED_RACES (fail: a launch that races
+   fails, where the process would end; races.c), TUTTI_EMULATED_FAULT (set: a launch fails; a path: a kernel that begins
+   or runs fails when that file is there, which it removes), TUTTI_EMULATED_LATE (N: the Nth question whether a stream
+   is done, while kernels run, is answered when these have come to wait for the host and then failed, by that file),
+   TUTTI_EMULATED_LOG (a file that each process which begins with a device adds a line to: the device and its
+   number). */
 #ifndef EMULATED_CUDA_RUNTIME_H
 #define EMULATED_CUDA_RUNTIME_H
 

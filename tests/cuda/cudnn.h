@@ -1,6 +1,7 @@
 /* cudnn.h - stands in for cuDNN's own in tests: the calls that backend cuda uses, on a host without a GPU, by plain
    loops (emulation_convolutions.c). Of the algorithms that it proposes, the first is not deterministic and gives
-   wrong numbers, the second cannot be had; the others want a workspace. TUTTI_EMULATED_ALGORITHMS=N leaves the first N. Nothing of this is ever installed. */
+   wrong numbers, the second cannot be had; the others want a workspace. TUTTI_EMULATED_ALGORITHMS=N leaves the first N.
+   Nothing of this is ever installed. */
 #ifndef EMULATED_CUDNN_H
 #define EMULATED_CUDNN_H
 

@@ -1,6 +1,6 @@
 /* full_disk.c - loaded before a program (LD_PRELOAD), it fills the disk under it: after TUTTI_DISK_ROOM bytes were
-   written to files, every further write of this process fails with ENOSPC, the first in part. Pipes, sockets, the log of
-   standard error and shared memory (/dev/shm, where an MPI's messages are) go on. */
+   written to files, every further write of this process fails with ENOSPC, the first in part. Pipes, sockets, the log
+   of standard error and shared memory (/dev/shm, where an MPI's messages are) go on. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
 /* archive.h - run directories for the fuzz targets, as an archive: for each file a line with its path and its size,
-   then its bytes. `rows` becomes the catalogue (rows.h). Sizes and checksums in it are made to fit the files, as a forger
-   would. */
+   then its bytes. `rows` becomes the catalogue (rows.h). Sizes and checksums in it are made to fit the files, as a
+   forger would. */
 #ifndef TUTTI_TESTS_FUZZ_ARCHIVE_H
 #define TUTTI_TESTS_FUZZ_ARCHIVE_H
 

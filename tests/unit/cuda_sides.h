@@ -55,8 +55,8 @@ struct tutti_job side_job(struct side *side, const tutti_network *network, uint6
 /* Train it by a side, which watches. */
 struct tutti_outcome side_train(struct side *side, struct tutti_job job);
 /* What a last digit may do to the losses of a job that both sides have just trained: how far backend cpu is from itself
-   at most, up to each epoch, when its training rows are changed by `change` of them. [SIDE_EPOCHS][2] The job is counted
-   as `sensitive`, and, with TUTTI_TEST_NETWORKS, told. */
+   at most, up to each epoch, when its training rows are changed by `change` of them. [SIDE_EPOCHS][2] The job is
+   counted as `sensitive`, and, with TUTTI_TEST_NETWORKS, told. */
 void twins_apart(const char *what, struct tutti_job job, double change, double (*apart)[2]);
 extern size_t sensitive;
 

@@ -1,6 +1,6 @@
 /* simulated.h - for tests of runs without processes and without training: backend "simulated", whose results are a
-   function of the candidate, and which notes what it is asked for; executor "simulated", which answers when and how the test
-   wants; and an empty folder for each test. */
+   function of the candidate, and which notes what it is asked for; executor "simulated", which answers when and how the
+   test wants; and an empty folder for each test. */
 #ifndef SIMULATED_H
 #define SIMULATED_H
 

@@ -303,20 +303,31 @@ static void marks_are_those_of_the_file(void **state) {
     double number;
     float first; /* 3: the mean stands there */
   } cases[] = {
-      {"a;y\n-9.999;1\n2,5;2\n3,5;2\n", "decimal=comma\nmissing_marks=-9.999", "-9999", 0, 3},
+      {"a;y\n-9.999;1\n2,5;2\n3,5;2\n", "decimal=comma\nmissing_marks=-9999", "-9999", 0, 3},
       {NULL, NULL, "-9.999", 0, 3},
       {NULL, NULL, "-9999,0", 0, 3},
       {NULL, NULL, NULL, -9999, 3},
       {NULL, NULL, NULL, -9.999, -9.999F},
       {NULL, NULL, "-9,999", 0, -9.999F},
-      {"a,y\n\"9,999\",1\n2,2\n4,2\n", "missing_marks=9,999", "9999", 0, 3},
+      /* It is a number with a point, as recipes write them, wherever the file has commas. */
+      {"a;y\n-99,999;1\n2,5;2\n3,5;2\n", "missing_marks=-99.999", "-99,999", 0, 3},
+      {NULL, NULL, NULL, -99.999, 3},
+      {NULL, NULL, NULL, (double)-99.999F, 3},
+      {NULL, NULL, "-99999", 0, -99999},
+      {NULL, NULL, NULL, -99999, -99999},
+      {"a,y\n9999,1\n2,2\n4,2\n", "missing_marks=9999", "9,999", 0, 3},
       {NULL, NULL, "9999.0", 0, 3},
-      {NULL, NULL, NULL, 9999, 3},
       {"a,y\n7,1\n2,2\n4,2\n", "missing_marks=7", "7.0", 0, 3},
       {NULL, NULL, "007", 0, 7},
+      {NULL, NULL, "-07", 0, -7},
+      {"a,y\n-07,1\n2,2\n4,2\n", "missing_marks=-07 -00", "-07", 0, 3},
+      {NULL, NULL, "-7", 0, -7},
+      {NULL, NULL, "0", 0, 0},
       {"a,y\n007,1\n2,2\n4,2\n", "missing_marks=007", "007", 0, 3},
       {NULL, NULL, "7", 0, 7},
       {NULL, NULL, NULL, 7, 7},
+      {"a,y\n99991231,1\n2,2\n4,2\n", "missing_marks=99991231", NULL, 99991231, 3},
+      {NULL, NULL, NULL, 99991232, 99991232},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     char parameters[256];

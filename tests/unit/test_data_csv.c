@@ -104,6 +104,14 @@ static void signs_and_marks_of_ones_own(void **state) {
   put("a.csv", "a,k,y\n0,00000,1\n7,10115,2\n0,00007,3\n");
   loads(PLAIN "missing_marks=00000 007\nmissing=mean\nignore=k");
   assert_inputs(3, 1, (double[]){0, 7, 0});
+  put("a.csv", "a,y\n-07,1\n3,2\n-7,3\n-07,4"); /* however the row is read, at the end of the file, too */
+  loads(PLAIN "missing_marks=-07\nmissing=mean");
+  assert_inputs(4, 1, (double[]){-2, 3, -7, -2});
+  loads(PLAIN "missing_marks=-7\nmissing=mean");
+  assert_inputs(4, 1, (double[]){-7, 3, (float)(-11 / 3.), -7});
+  put("a.csv", "a,k,y\n0,00000,1\n7,10115,2\n0,00007,3\n");
+  loads(PLAIN "missing_marks=00000 007\nmissing=mean\nignore=k");
+  assert_inputs(3, 1, (double[]){0, 7, 0});
   put("a.csv", "x,-999.0,-99\nz,4,5\n"); /* a first row of numbers that are marks is no header */
   loads(PLAIN "missing_marks=-999 -99\nmissing=mean\ntarget=0");
   assert_inputs(2, 2, (double[]){4, 5, 4, 5});

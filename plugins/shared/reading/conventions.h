@@ -43,8 +43,8 @@ TUTTI_NODISCARD enum tutti_status reading_conventions_check(tutti_context *conte
                                                             const char *const *names,
                                                             const struct reading_conventions *conventions);
 /* Of a new file, whose numbers are read as in the training data where they may be read in two ways, with commas or
-   points as decimal signs: TUTTI_ERROR_USAGE if some are written otherwise, and others may be read in two ways; a warning if
-   none of these is there. */
+   points as decimal signs: TUTTI_ERROR_USAGE if some are written otherwise, and others may be read in two ways; a
+   warning if none of these is there. */
 TUTTI_NODISCARD enum tutti_status reading_conventions_compare(tutti_context *context, const char *path, bool commas,
                                                               const struct reading_conventions *conventions);
 /* What the numbers of a file say their decimal sign is, so that each reads the same if that is known: READING_DECIMAL_

@@ -23,8 +23,11 @@ struct csv_plain {
 };
 #define CSV_PLAIN_NUMBER SIZE_MAX
 
-/* Has a number zeros before it, as codes have? Its text is kept beside it then. */
-static inline bool csv_has_zeros(const char *text) { return text[0] == '0' && text[1] >= '0' && text[1] <= '9'; }
+/* Has a number zeros before it, as codes have, maybe behind a sign? Its text is kept beside it then. */
+static inline bool csv_has_zeros(const char *text) {
+  text += *text == '-' || *text == '+';
+  return text[0] == '0' && text[1] >= '0' && text[1] <= '9';
+}
 
 /* Make room for rows of so many cells; the caller releases *plain, also on failure. */
 TUTTI_NODISCARD enum tutti_status csv_plain_begin(tutti_context *context, size_t columns, unsigned char delimiter,

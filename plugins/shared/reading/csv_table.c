@@ -61,17 +61,15 @@ static bool is_number(const struct table *table, const char *text) {
   return is_number_of(table, text, &number);
 }
 
-/* Has a number zeros before it, as codes have, maybe behind a sign? */
-static bool is_code(const char *text) { return csv_has_zeros(text + strspn(text, "+-")); }
-
-/* The next mark that is a number, and no code; false: there is none. */
-static bool next_mark(const struct table *table, const char **words, double *number) {
+/* The next mark that is a number as recipes write it, and no code; false: there is none. */
+static bool next_mark(const char **words, double *number) {
   const char *word;
   char mark[READING_NUMERAL_ROOM];
   size_t length;
   while (tutti_list_next(words, " \t", &word, &length)) {
     (void)snprintf(mark, sizeof mark, "%.*s", (int)(length < sizeof mark ? length : 0), word);
-    if (!is_code(mark) && is_number_of(table, mark, number))
+    enum tutti_cell kind = tutti_cell_read(mark, number);
+    if (!csv_has_zeros(mark) && (kind == TUTTI_CELL_NUMBER || kind == TUTTI_CELL_INFINITE))
       return true;
   }
   return false;
@@ -81,11 +79,11 @@ static enum tutti_status find_marks(struct table *table) {
   const char *words = table->missing_marks;
   size_t count = 0;
   double number;
-  while (next_mark(table, &words, &number))
+  while (next_mark(&words, &number))
     count++;
   TUTTI_TRY(table->context, tutti_alloc(table->context, count, sizeof *table->marks, &table->marks));
   words = table->missing_marks;
-  while (table->mark_count < count && next_mark(table, &words, &table->marks[table->mark_count]))
+  while (table->mark_count < count && next_mark(&words, &table->marks[table->mark_count]))
     table->mark_count++;
   return TUTTI_OK;
 }
@@ -97,11 +95,10 @@ static bool is_mark(const struct table *table, double number) {
   return false;
 }
 
-/* Is a text a number that marks a missing cell, maybe written otherwise than the mark, as -999.0 or -9,99e2? A code is
-   none. */
+/* Is a text a number that marks a missing cell, maybe written otherwise than the mark, as -999.0? A code is none. */
 static bool is_marked_number(const struct table *table, const char *text) {
   double number;
-  return table->mark_count > 0 && !is_code(text) && is_number_of(table, text, &number) && is_mark(table, number);
+  return table->mark_count > 0 && !csv_has_zeros(text) && is_number_of(table, text, &number) && is_mark(table, number);
 }
 
 /* What a cell says, but for what the recipe says of marks and signs; `room` is used where that is another text. */
@@ -571,39 +568,31 @@ int reading_csv_decimal_first(int decimal) {
                                             : decimal;
 }
 
-/* How such a file is written; `row` is filled, too. */
-static struct table table_of_words(const struct reading_csv_options *options, struct csv_row *row) {
-  *row = (struct csv_row){.delimiter = options->delimiter == READING_DELIMITER_COMMA ? ',' : ';'};
-  return (struct table){.missing_marks = options->missing_marks ? options->missing_marks : "",
-                        .strip = options->strip ? options->strip : "",
-                        .decimal = decimal_of(row->delimiter, reading_csv_decimal_first(options->decimal)),
-                        .row = row};
-}
-
 static bool is_marked_word(const struct table *table, const char *text) {
   const char *words = table->missing_marks;
   double number, mark;
-  if (is_code(text) || !is_number_of(table, text, &number))
+  if (csv_has_zeros(text) || !is_number_of(table, text, &number))
     return false;
-  while (next_mark(table, &words, &mark))
+  while (next_mark(&words, &mark))
     if (mark == number)
       return true;
   return false;
 }
 
 bool reading_csv_mark(const struct reading_csv_options *options, size_t index, double *number) {
-  struct csv_row row;
-  const struct table table = table_of_words(options, &row);
-  const char *words = table.missing_marks;
-  bool any = next_mark(&table, &words, number);
+  const char *words = options->missing_marks ? options->missing_marks : "";
+  bool any = next_mark(&words, number);
   for (size_t i = 0; i < index && any; i++)
-    any = next_mark(&table, &words, number);
+    any = next_mark(&words, number);
   return any;
 }
 
 bool reading_csv_word(const struct reading_csv_options *options, const char *word, char *meaning) {
-  struct csv_row row;
-  const struct table table = table_of_words(options, &row);
+  const struct csv_row row = {.delimiter = options->delimiter == READING_DELIMITER_COMMA ? ',' : ';'};
+  const struct table table = {.missing_marks = options->missing_marks ? options->missing_marks : "",
+                              .strip = options->strip ? options->strip : "",
+                              .decimal = decimal_of(row.delimiter, reading_csv_decimal_first(options->decimal)),
+                              .row = &row};
   char room[READING_MARKS_ROOM], number[READING_NUMERAL_ROOM];
   const char *text = meaning_of(&table, word, room);
   if (is_marked_word(&table, text))

@@ -45,7 +45,7 @@ int reading_csv_decimal_first(int decimal);
 /* Is a word a number or missing as a cell of such a file, otherwise than tutti_cell_read has it? Its meaning then, as
    `reword` of sources gives it (source.h). */
 bool reading_csv_word(const struct reading_csv_options *options, const char *word, char *meaning);
-/* Number `index`, from 0 on, that marks missing cells of such a file; false: there are no more. */
+/* A number that marks missing cells of such a file, number `index` from 0 on; false: there are no more. */
 bool reading_csv_mark(const struct reading_csv_options *options, size_t index, double *number);
 
 #endif

@@ -3,8 +3,8 @@
 #define READING_NUMERAL_H
 
 /* What stands before the fraction. EITHER: a point; or a comma, if no other comma stands in the number; points group
-   digits only where there is a comma, so that 1.234 is 1.234. POINT_FIRST, COMMA_FIRST: what may be read so is, and else
-   as EITHER. */
+   digits only where there is a comma, so that 1.234 is 1.234. POINT_FIRST, COMMA_FIRST: what may be read so is, and
+   else as EITHER. */
 enum reading_decimal {
   READING_DECIMAL_AUTO,
   READING_DECIMAL_POINT,
