@@ -47,16 +47,15 @@ static enum tutti_status ask(struct reader *reader, const char *word, char *mean
 
 static enum tutti_status find_marks(struct reader *reader) {
   tutti_context *context = reader->context;
-  bool any = true;
+  double number;
+  bool any;
   TUTTI_TRY(context, open_source(reader));
+  TUTTI_TRY(context, tutti_source_mark(context, reader->source, 0, &number, &any));
   while (any) {
-    double number;
-    TUTTI_TRY(context, tutti_source_mark(context, reader->source, reader->mark_count, &number, &any));
-    if (!any)
-      break;
     TUTTI_TRY(context, tutti_realloc(context, reader->mark_count, reader->mark_count + 1, sizeof *reader->marks,
                                      &reader->marks));
     reader->marks[reader->mark_count++] = number;
+    TUTTI_TRY(context, tutti_source_mark(context, reader->source, reader->mark_count, &number, &any));
   }
   return TUTTI_OK;
 }

@@ -31,6 +31,7 @@ libtutti_engine_la_SOURCES += %D%/run_deadline.c
 libtutti_engine_la_SOURCES += %D%/run_effort.c %D%/run_effort.h
 libtutti_engine_la_SOURCES += %D%/run_deadline.h
 libtutti_engine_la_SOURCES += %D%/run_directory.c
+libtutti_engine_la_SOURCES += %D%/run_end.c
 libtutti_engine_la_SOURCES += %D%/run_ensemble.c
 libtutti_engine_la_SOURCES += %D%/run_files.c
 libtutti_engine_la_SOURCES += %D%/run_fit.c

@@ -42,6 +42,15 @@ TUTTI_NODISCARD enum tutti_status tutti_run_dataset(tutti_context *context, cons
 TUTTI_NODISCARD enum tutti_status tutti_run_origins(tutti_context *context, const char *directory, size_t targets,
                                                     double *origins);
 
+/* --- the end of a run (run_end.c) --- */
+
+/* How many of its trials are done; 0 while there is no catalogue that can be read. */
+uint64_t tutti_run_trials_done(tutti_context *context, const char *directory);
+/* Has it a summary of all trials of its search, and does the recipe (NULL: not known) ask for no more? A run that was
+   killed while it went on has the summary of before. */
+TUTTI_NODISCARD enum tutti_status tutti_run_is_at_end(tutti_context *context, const char *directory,
+                                                      const tutti_recipe *wanted, bool *at_end);
+
 /* --- the manager (run.c) --- */
 
 /* As tutti_run_check; *timed: the run would measure what predictions take. */

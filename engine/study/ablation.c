@@ -89,7 +89,7 @@ static enum tutti_status start(struct scheduler *scheduler, struct ablation_cell
   if (shares(scheduler, cell))
     TUTTI_TRY_OUT(context, tutti_ablation_link(context, cell, &scheduler->ablation->cells[cell->searcher]));
   else
-    cell->restored = tutti_ablation_trials_done(context, cell->directory);
+    cell->restored = tutti_run_trials_done(context, cell->directory);
   command_of(scheduler, cell, recipe, count, parent, command);
   cell->process = (struct ablation_process){.began = tutti_clock()};
   TUTTI_TRY_OUT(context, tutti_ablation_spawn(context, command, log, &cell->process));
@@ -181,7 +181,7 @@ static enum tutti_status start_cells(struct scheduler *scheduler) {
 /* Would a run finish much sooner with `wanted` workers? Stopping it costs about a second and the trials under way. */
 static bool pays(const struct scheduler *scheduler, const struct ablation_cell *cell, int64_t wanted) {
   enum { ROUNDS = 4, SECONDS = 10 };
-  uint64_t done = tutti_ablation_trials_done(scheduler->context, cell->directory), budget = (uint64_t)cell->budget;
+  uint64_t done = tutti_run_trials_done(scheduler->context, cell->directory), budget = (uint64_t)cell->budget;
   uint64_t fresh = done > cell->restored ? done - cell->restored : 0;
   double elapsed = tutti_clock() - cell->process.began, left = (double)(budget - (done < budget ? done : budget));
   return left >= (double)(ROUNDS * wanted) && elapsed / (double)(fresh ? fresh : 1) * left >= SECONDS;

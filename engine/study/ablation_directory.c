@@ -46,27 +46,6 @@ static enum tutti_status make_folders(tutti_context *context, const char *direct
   return TUTTI_OK;
 }
 
-static enum tutti_status count_done(void *argument, const struct tutti_trial *trial) {
-  *(uint64_t *)argument += trial->done;
-  return TUTTI_OK;
-}
-
-uint64_t tutti_ablation_trials_done(tutti_context *context, const char *run) {
-  uint64_t done = 0;
-  char *path = NULL;
-  tutti_catalogue *catalogue = NULL;
-  if (!tutti_run_directory_has_run(run) ||
-      tutti_run_file_path(context, run, TUTTI_RUN_FILE_CATALOGUE, &path) != TUTTI_OK ||
-      tutti_catalogue_open(context, path, false, &catalogue) != TUTTI_OK ||
-      tutti_catalogue_visit(context, catalogue, count_done, &done) != TUTTI_OK) {
-    tutti_error_clear(context);
-    done = 0;
-  }
-  tutti_catalogue_close(catalogue);
-  tutti_free(path);
-  return done;
-}
-
 /* --- ablation.json ---------------------------------------------------------------------------------------------- */
 
 const char *const tutti_ablation_states[] = {"waiting", "running", "finished", "failed"};
@@ -94,33 +73,6 @@ out:
 
 /* --- cells that are there already -------------------------------------------------------------------------------- */
 
-/* Does a recipe let a run go on whose summary has these trials? A budget of 0 is one that the time alone bounds. A cell
-   that shares a search may have more trials than its budget: with that of the search, its recipe says so, too. */
-static bool asks_for_more(const json_t *trials, const struct tutti_run_config *wanted) {
-  const json_t *time = json_object_get(trials, "time");
-  const json_int_t budget = json_integer_value(json_object_get(trials, "budget")),
-                   done = json_integer_value(json_object_get(trials, "done"));
-  bool room = wanted->budget == 0 || wanted->budget > done;
-  bool more = budget > 0 && (wanted->budget == 0 || wanted->budget > budget);
-  bool longer = time && wanted->time > json_number_value(time);
-  return more || (longer && room);
-}
-
-enum tutti_status tutti_ablation_check_finished(tutti_context *context, const char *run, const tutti_recipe *wanted,
-                                                bool *finished) {
-  char *text = NULL;
-  *finished = tutti_run_directory_is_finished(run);
-  if (*finished)
-    TUTTI_TRY(context, tutti_run_file_read(context, run, TUTTI_RUN_FILE_SUMMARY, &text));
-  json_t *summary = text ? json_loads(text, 0, NULL) : NULL, *trials = json_object_get(summary, "trials");
-  const uint64_t done = (uint64_t)json_integer_value(json_object_get(trials, "done"));
-  *finished = *finished && !(wanted && asks_for_more(trials, tutti_recipe_run(wanted))) &&
-              done >= tutti_ablation_trials_done(context, run);
-  json_decref(summary);
-  tutti_free(text);
-  return TUTTI_OK;
-}
-
 /* Is what a cell's directory has the cell's run? */
 static enum tutti_status check_same(tutti_context *context, const struct ablation_cell *cell, bool *finished) {
   enum tutti_status status = TUTTI_OK;
@@ -135,7 +87,7 @@ static enum tutti_status check_same(tutti_context *context, const struct ablatio
     status = tutti_error_prefix(context, status,
                                 "%s holds another run; choose another directory with --out: ", cell->directory);
   else
-    status = tutti_ablation_check_finished(context, cell->directory, wanted, finished);
+    status = tutti_run_is_at_end(context, cell->directory, wanted, finished);
 out:
   tutti_recipe_destroy(recorded);
   tutti_recipe_destroy(wanted);

@@ -154,12 +154,6 @@ TUTTI_NODISCARD enum tutti_status tutti_ablation_open(tutti_context *context, tu
                                                       const char *directory, bool resume, int *lock);
 /* Has the directory this file? */
 bool tutti_ablation_has(const char *directory, enum ablation_file file);
-/* How many trials of a cell's run are done; 0 while there is no catalogue that can be read. */
-uint64_t tutti_ablation_trials_done(tutti_context *context, const char *run);
-/* Is the run of a cell at its end: has it a summary of all trials of its search, and does the recipe (NULL: not known)
-   ask for no more? A run that was killed while it went on has the summary of before. */
-TUTTI_NODISCARD enum tutti_status tutti_ablation_check_finished(tutti_context *context, const char *run,
-                                                                const tutti_recipe *wanted, bool *finished);
 /* ablation.json; the caller releases *plan. TUTTI_ERROR_CORRUPT: it has no cells. */
 TUTTI_NODISCARD enum tutti_status tutti_ablation_read(tutti_context *context, const char *directory, json_t **plan);
 /* Make a cell's run directory from that of its searcher. */

@@ -24,7 +24,7 @@ static enum ablation_state state_of(tutti_context *context, const json_t *cell, 
   bool finished = false;
   if (tutti_run_is_locked(run))
     return ABLATION_RUNNING;
-  if (tutti_ablation_check_finished(context, run, recipe, &finished) != TUTTI_OK)
+  if (tutti_run_is_at_end(context, run, recipe, &finished) != TUTTI_OK)
     tutti_error_clear(context);
   if (finished)
     return ABLATION_FINISHED;
@@ -63,7 +63,7 @@ static enum tutti_status describe(tutti_context *context, const char *directory,
   bool begun = *state != ABLATION_FINISHED && tutti_run_directory_has_run(run) && !tutti_run_is_shared(run);
   *made = json_pack("{s:s, s:s, s:s, s:I, s:I}", "name", name, "state", tutti_ablation_states[*state], "reason",
                     *state == ABLATION_FAILED && reason ? reason : "", "trials",
-                    begun ? (json_int_t)tutti_ablation_trials_done(context, run) : 0, "budget",
+                    begun ? (json_int_t)tutti_run_trials_done(context, run) : 0, "budget",
                     begun && recipe ? (json_int_t)tutti_recipe_run(recipe)->budget : 0);
   json_t *status = *state == ABLATION_RUNNING && begun ? run_of(context, run) : NULL;
   if (status)

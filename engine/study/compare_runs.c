@@ -87,7 +87,7 @@ static enum tutti_status read_recipe(tutti_context *context, struct compare_run 
   if (run->recipe)
     TUTTI_TRY_OUT(context, add_item(context, run, "", COMPARE_RECIPE_KEY, run->recipe));
   TUTTI_TRY_OUT(context, tutti_recipe_visit(context, recipe, take_item, run));
-  TUTTI_TRY_OUT(context, tutti_ablation_check_finished(context, run->directory, recipe, finished));
+  TUTTI_TRY_OUT(context, tutti_run_is_at_end(context, run->directory, recipe, finished));
 out:
   tutti_recipe_destroy(recipe);
   tutti_free(path);

@@ -48,6 +48,12 @@ for name in csv idx cifar; do
   expect_out "ok   source/$name: a file's rows are read as new ones, too"
 done
 
+# Numbers that mark missing cells, however a cell writes them.
+printf 'a,b,y\n-999.0,red,2\n1,blue,-9.99e2\n-8,blue,2\n' >marked.csv
+conform --set source/csv.path=marked.csv --set "source/csv.missing_marks=- -999 -8" source/csv
+expect_code 0
+expect_out "ok   source/csv: numbers that mark missing cells have an end, and are in no cell"
+
 # A backend that looks results up gets a table of the architectures that are tried.
 printf 'arch,loss\n"{""width"": 0}",3\n"{""width"": 1}",2\n"{""width"": 2}",1\n' >results.csv
 conform --set backend/table.path=results.csv --set backend/table.objective=loss backend/table

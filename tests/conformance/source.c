@@ -222,6 +222,32 @@ static void check_words(struct conform *conform) {
   close_subject(&subject);
 }
 
+/* Numbers that mark missing cells have an end, and are no cells of what it read: those are missing. */
+static void check_marks(struct conform *conform) {
+  struct subject subject;
+  double mark, again;
+  bool any, same;
+  open_subject(conform, &subject);
+  TRY(conform, tutti_source_mark(conform->context, subject.source, 0, &mark, &any));
+  if (!any)
+    conform_skip(conform, "it has none (give it some by --set source/%s.KEY=VALUE)", conform->name);
+  need_rows(conform, &subject);
+  tutti_rows *rows = read_rows(conform, &subject);
+  for (size_t i = 0; any; i++) {
+    TRY(conform, tutti_source_mark(conform->context, subject.source, i, &again, &same));
+    REQUIRE(conform, same && again == mark, "mark %zu is %g, and then another number or none", i, mark);
+    for (size_t c = 0; c < tutti_rows_columns(rows); c++)
+      for (size_t r = 0; r < tutti_rows_count(rows); r++)
+        REQUIRE(conform,
+                tutti_rows_cell(rows, r, c) > TUTTI_CELL_INFINITE || *tutti_rows_text(rows, r, c) ||
+                    tutti_rows_number(rows, r, c) != mark,
+                "row %zu, column '%s' is %g, which marks a missing cell", r, tutti_rows_names(rows)[c], mark);
+    TRY(conform, tutti_source_mark(conform->context, subject.source, i + 1, &mark, &any));
+  }
+  tutti_rows_destroy(rows);
+  close_subject(&subject);
+}
+
 const struct conform_check conform_source[] = {
     {"its parameters are not keys of the data set", check_names},
     {"its endings are endings", check_endings},
@@ -229,5 +255,6 @@ const struct conform_check conform_source[] = {
     {"a file's rows are read as new ones, too", check_new_rows},
     {"bytes that mean nothing are refused in peace", check_nonsense},
     {"words of an application are numbers, missing or left alone", check_words},
+    {"numbers that mark missing cells have an end, and are in no cell", check_marks},
     {NULL, NULL},
 };

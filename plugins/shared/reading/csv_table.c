@@ -31,7 +31,8 @@ struct table {
   bool settles;     /* does the file say how numbers are written */
   bool comma_parts; /* do commas separate cells */
   const char *missing_marks, *strip;
-  double *marks; /* [mark_count]: those that are numbers */
+  bool has_marks; /* of a file: are those that are numbers at hand */
+  double *marks;  /* [mark_count] */
   size_t mark_count;
   bool tolerant;
   tutti_rows *rows;
@@ -61,34 +62,24 @@ static bool is_number(const struct table *table, const char *text) {
   return is_number_of(table, text, &number);
 }
 
-/* The next mark that is a number as recipes write it, and no code; false: there is none. */
-static bool next_mark(const char **words, double *number) {
-  const char *word;
-  char mark[READING_NUMERAL_ROOM];
-  size_t length;
-  while (tutti_list_next(words, " \t", &word, &length)) {
-    (void)snprintf(mark, sizeof mark, "%.*s", (int)(length < sizeof mark ? length : 0), word);
-    enum tutti_cell kind = tutti_cell_read(mark, number);
-    if (!csv_has_zeros(mark) && (kind == TUTTI_CELL_NUMBER || kind == TUTTI_CELL_INFINITE))
-      return true;
-  }
-  return false;
-}
-
+/* Of each cell of a file it is asked whether it is a mark. */
 static enum tutti_status find_marks(struct table *table) {
   const char *words = table->missing_marks;
   size_t count = 0;
   double number;
-  while (next_mark(&words, &number))
+  while (reading_marks_next_number(&words, &number))
     count++;
   TUTTI_TRY(table->context, tutti_alloc(table->context, count, sizeof *table->marks, &table->marks));
   words = table->missing_marks;
-  while (table->mark_count < count && next_mark(&words, &table->marks[table->mark_count]))
+  while (table->mark_count < count && reading_marks_next_number(&words, &table->marks[table->mark_count]))
     table->mark_count++;
+  table->has_marks = true;
   return TUTTI_OK;
 }
 
 static bool is_mark(const struct table *table, double number) {
+  if (!table->has_marks)
+    return reading_marks_have_number(table->missing_marks, number);
   for (size_t i = 0; i < table->mark_count; i++)
     if (table->marks[i] == number)
       return true;
@@ -98,7 +89,8 @@ static bool is_mark(const struct table *table, double number) {
 /* Is a text a number that marks a missing cell, maybe written otherwise than the mark, as -999.0? A code is none. */
 static bool is_marked_number(const struct table *table, const char *text) {
   double number;
-  return table->mark_count > 0 && !csv_has_zeros(text) && is_number_of(table, text, &number) && is_mark(table, number);
+  bool none = table->has_marks && table->mark_count == 0;
+  return !none && !csv_has_zeros(text) && is_number_of(table, text, &number) && is_mark(table, number);
 }
 
 /* What a cell says, but for what the recipe says of marks and signs; `room` is used where that is another text. */
@@ -568,22 +560,11 @@ int reading_csv_decimal_first(int decimal) {
                                             : decimal;
 }
 
-static bool is_marked_word(const struct table *table, const char *text) {
-  const char *words = table->missing_marks;
-  double number, mark;
-  if (csv_has_zeros(text) || !is_number_of(table, text, &number))
-    return false;
-  while (next_mark(&words, &mark))
-    if (mark == number)
-      return true;
-  return false;
-}
-
 bool reading_csv_mark(const struct reading_csv_options *options, size_t index, double *number) {
   const char *words = options->missing_marks ? options->missing_marks : "";
-  bool any = next_mark(&words, number);
+  bool any = reading_marks_next_number(&words, number);
   for (size_t i = 0; i < index && any; i++)
-    any = next_mark(&words, number);
+    any = reading_marks_next_number(&words, number);
   return any;
 }
 
@@ -595,8 +576,6 @@ bool reading_csv_word(const struct reading_csv_options *options, const char *wor
                               .row = &row};
   char room[READING_MARKS_ROOM], number[READING_NUMERAL_ROOM];
   const char *text = meaning_of(&table, word, room);
-  if (is_marked_word(&table, text))
-    text = "";
   if (options->decimal == READING_DECIMAL_AUTO && options->delimiter == READING_DELIMITER_AUTO &&
       tutti_cell_in_threes(text, ','))
     return false;

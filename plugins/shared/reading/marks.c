@@ -4,6 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <tutti/names.h>
+#include <tutti/rows.h>
+
+#include "csv_plain.h"
 
 static const char blanks[] = " \t";
 
@@ -28,6 +31,27 @@ bool reading_marks_have(const char *words, const char *text) {
   size_t length, whole = strlen(text);
   while (tutti_list_next(&words, blanks, &word, &length))
     if (length == whole && memcmp(word, text, length) == 0)
+      return true;
+  return false;
+}
+
+bool reading_marks_next_number(const char **words, double *number) {
+  const char *word;
+  char mark[READING_MARKS_ROOM];
+  size_t length;
+  while (tutti_list_next(words, blanks, &word, &length)) {
+    (void)snprintf(mark, sizeof mark, "%.*s", (int)(length < sizeof mark ? length : 0), word);
+    enum tutti_cell kind = tutti_cell_read(mark, number);
+    if (!csv_has_zeros(mark) && (kind == TUTTI_CELL_NUMBER || kind == TUTTI_CELL_INFINITE))
+      return true;
+  }
+  return false;
+}
+
+bool reading_marks_have_number(const char *words, double number) {
+  double mark;
+  while (reading_marks_next_number(&words, &mark))
+    if (mark == number)
       return true;
   return false;
 }

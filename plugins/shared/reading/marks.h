@@ -10,6 +10,13 @@ enum { READING_MARKS_ROOM = 256 };
 /* Is the text one of the words? They are separated by blanks; one with blanks stands in quotes (tutti_list_next). */
 bool reading_marks_have(const char *words, const char *text);
 
+/* The next of the words, from *words on, that is a number as recipes write it, and no code such as 007; false: there is
+   none. *words is moved behind it. */
+bool reading_marks_next_number(const char **words, double *number);
+
+/* Is a number one of the words, whatever its digits there? */
+bool reading_marks_have_number(const char *words, double number);
+
 /* The part of a text without one of the words before or behind it, and without blanks between; a + or - may stand
    before the word in front, and is kept. Written to out[READING_MARKS_ROOM]; false: there is no such word, or nothing
    else. */
