@@ -12,7 +12,7 @@
   F(units) F(kernel_height) F(kernel_width) F(stride) F(dilation) F(groups) F(padding) F(activation) F(bias) F(affine) \
   F(spatial) F(scheduled) F(rate) F(momentum) F(epsilon) F(l2) F(scale) F(floor) F(variance) F(pi_sqr) F(pi_exp) \
   F(c_exp) F(margin) F(artificial) F(stable) F(l_min) F(l_max) F(noise) F(known_noise) F(through_noise) F(bounds) \
-  F(readout)
+  F(readout) F(points)
 /* clang-format on */
 
 struct attributes {
@@ -21,7 +21,7 @@ struct attributes {
   enum tutti_activation activation;
   bool bias, affine, spatial, scheduled, variance, stable, through_noise;
   double rate, momentum, epsilon, l2, scale, floor, pi_sqr, pi_exp, c_exp, margin, l_min, l_max, known_noise;
-  int32_t artificial, noise, bounds, readout;
+  int32_t artificial, noise, bounds, readout, points;
 };
 
 static inline struct attributes default_attributes(void) {

@@ -37,6 +37,7 @@ struct cpu_attributes backend_cpu_attributes(const struct tutti_layer *layer) {
       .through_noise = tutti_layer_flag(layer, "through_noise", false),
       .bounds = tutti_layer_integer(layer, "bounds", TUTTI_NOMU_BOUNDS_SYMMETRIC),
       .readout = tutti_layer_integer(layer, "readout", TUTTI_NOMU_READOUT_EXPONENTIAL),
+      .points = tutti_layer_integer(layer, "points", TUTTI_NOMU_POINTS_RANDOM),
   };
 }
 
@@ -56,7 +57,7 @@ static const char *const *known_attributes(enum tutti_op op) {
   static const char *const gaussian[] = {"scale", "floor", "variance", NULL};
   static const char *const nomu[] = {"pi_sqr",      "pi_exp", "c_exp",   "margin",        "artificial", "stable",
                                      "l_min",       "l_max",  "noise",   "scale",         "floor",      "variance",
-                                     "known_noise", "bounds", "readout", "through_noise", NULL};
+                                     "known_noise", "bounds", "readout", "through_noise", "points",     NULL};
   static const char *const *const known[TUTTI_OP_COUNT] = {
       [TUTTI_OP_DENSE] = dense,
       [TUTTI_OP_CONV2D] = conv2d,
@@ -82,8 +83,10 @@ bool backend_cpu_knows(const struct tutti_layer *layer) {
   int32_t noise = tutti_layer_integer(layer, "noise", TUTTI_NOMU_NOISE_NONE);
   int32_t bounds = tutti_layer_integer(layer, "bounds", TUTTI_NOMU_BOUNDS_SYMMETRIC);
   int32_t readout = tutti_layer_integer(layer, "readout", TUTTI_NOMU_READOUT_EXPONENTIAL);
+  int32_t points = tutti_layer_integer(layer, "points", TUTTI_NOMU_POINTS_RANDOM);
   return activation >= 0 && activation < TUTTI_ACTIVATION_COUNT && padding >= 0 && padding <= TUTTI_PADDING_VALID &&
-         noise <= TUTTI_NOMU_NOISE_KNOWN && bounds <= TUTTI_NOMU_BOUNDS_BOTH && readout <= TUTTI_NOMU_READOUT_LINEAR;
+         noise <= TUTTI_NOMU_NOISE_KNOWN && bounds <= TUTTI_NOMU_BOUNDS_BOTH && readout <= TUTTI_NOMU_READOUT_LINEAR &&
+         points <= TUTTI_NOMU_POINTS_GRID;
 }
 
 bool backend_cpu_nomu_has_noise(const struct cpu_attributes *a) { return a->noise == TUTTI_NOMU_NOISE_LEARNT; }

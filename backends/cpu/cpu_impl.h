@@ -45,7 +45,7 @@
 
 enum cpu_clip { CPU_CLIP_GLOBAL, CPU_CLIP_VARIABLE };
 enum cpu_schedule { CPU_SCHEDULE_CONSTANT, CPU_SCHEDULE_COSINE, CPU_SCHEDULE_STEP, CPU_SCHEDULE_PLATEAU };
-enum cpu_keep { CPU_KEEP_BEST, CPU_KEEP_LAST };
+enum cpu_keep { CPU_KEEP_BEST, CPU_KEEP_LAST, CPU_KEEP_MEASURED };
 enum cpu_storage { CPU_STORAGE_FLOAT, CPU_STORAGE_HALF };
 enum cpu_shuffle { CPU_SHUFFLE_TRIAL, CPU_SHUFFLE_RUN };
 /* Backend cpu has the first two. */
@@ -102,7 +102,7 @@ struct cpu_attributes {
   double rate, momentum, epsilon;
   double l2; /* NaN: the value of the configuration */
   double scale, floor, pi_sqr, pi_exp, c_exp, margin, l_min, l_max, known_noise;
-  int32_t artificial, noise, bounds, readout; /* of head-nomu */
+  int32_t artificial, noise, bounds, readout, points; /* of head-nomu */
 };
 struct cpu_attributes backend_cpu_attributes(const struct tutti_layer *layer);
 /* Does this backend know all attributes of the layer, and their values? */

@@ -22,6 +22,12 @@ CPU_INLINE double nomu_square(const struct cpu_attributes *a, double r, double *
   return r * r;
 }
 
+/* Artificial point `index` of `count` on a grid that goes from one end of its box to the other. */
+CPU_INLINE float nomu_grid_point(float low, float high, uint32_t index, uint32_t count) {
+  const double share = count > 1 ? (double)index / (double)(count - 1) : 0.5;
+  return (float)((double)low * (1 - share) + (double)high * share);
+}
+
 /* The penalty of an artificial point, exp(-c r); the stable variant goes on as a straight line where it would grow. */
 CPU_INLINE double nomu_push(const struct cpu_attributes *a, double r, double *slope) {
   if (a->stable && r < 0) {

@@ -11,7 +11,7 @@ static const char *const cpu_optimiser_names[] = {CPU_OPTIMISER_LIST(OPTIMISER_N
 static const char *const cpu_epsilon_names[] = {"keras", "paper", NULL};
 static const char *const cpu_clip_names[] = {"global", "variable", NULL};
 static const char *const cpu_schedule_names[] = {"constant", "cosine", "step", "plateau", NULL};
-static const char *const cpu_keep_names[] = {"best", "last", NULL};
+static const char *const cpu_keep_names[] = {"best", "last", "measured", NULL};
 static const char *const cpu_initialiser_names[] = {"glorot-uniform", "glorot-normal", "he-uniform",
                                                     "he-normal",      "lecun-uniform", "lecun-normal",
                                                     "uniform",        "pytorch",       NULL};
@@ -103,7 +103,8 @@ const struct tutti_param CPU_PARAMS_TABLE[CPU_PARAMS] = {
     TUTTI_CHOICE(
         struct cpu_config, keep, "best", cpu_keep_names,
         "Keep the weights of the epoch of the best validation loss (without validation rows, training loss), or "
-        "the last.",
+        "the last. A training loss is measured before a step, and best has the weights behind it; measured has those "
+        "before it, where an epoch is one step: with full batches, without validation rows and average.",
         .flags = TUTTI_PARAM_SEARCHABLE),
     TUTTI_REAL(struct cpu_config, average, "0", 0, 1,
                "Share of the epochs, the last ones, whose weights are averaged (Polyak & Juditsky, 1992; Izmailov et "

@@ -42,6 +42,11 @@ CPU_INLINE uint32_t backend_cpu_first_averaged(const struct cpu_config *c) {
   return (uint32_t)(epochs - fmax(1.0, last)) + 1;
 }
 
+/* Does an epoch's loss belong to the weights before its one step, and are these to be kept? */
+CPU_INLINE bool backend_cpu_keeps_measured(const struct cpu_config *c, size_t rows, size_t batch, bool validates) {
+  return c->keep == CPU_KEEP_MEASURED && batch == rows && !validates && c->average == 0;
+}
+
 /* After an epoch with this loss, which is finite: are its weights to be kept? False: stop. */
 CPU_INLINE bool backend_cpu_watch(const struct cpu_config *c, struct cpu_watch *watch, uint32_t epoch, double loss,
                                   bool *keep) {

@@ -26,9 +26,11 @@ static enum tutti_status run_epoch(tutti_context *context, struct training *t, s
       backend_cpu_diverged(t, epoch, "the loss", loss, outcome);
       return TUTTI_OK;
     }
+    total += loss * (double)count;
+    if (t->keeps_measured && total / (double)rows < t->watch.best_loss)
+      backend_cpu_keep(t);
     backend_cpu_step_on(t, epoch->learning_rate);
     epoch->steps = t->draws.step = t->stepper->steps;
-    total += loss * (double)count;
   }
   epoch->train_loss = total / (double)rows;
   return TUTTI_OK;

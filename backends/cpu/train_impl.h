@@ -18,7 +18,8 @@ struct training {
   bool augment;
   size_t batch; /* rows at once */
   struct cpu_watch watch;
-  double began; /* seconds of the clock */
+  bool keeps_measured; /* weights are kept before their step (schedule_impl.h) */
+  double began;        /* seconds of the clock */
   bool diverged;
   bool here; /* the kept weights are those of the plan: the next step leaves them, and goes on in the other place */
   float *average; /* [plan->floats]: weights averaged over the last epochs; NULL without backend.average */

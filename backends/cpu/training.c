@@ -2,6 +2,7 @@
    (train.c) and L-BFGS (lbfgs.c) share it. */
 #include "train_impl.h"
 
+#include "nomu_impl.h"
 #include "plan_impl.h"
 #include "team_impl.h"
 
@@ -69,6 +70,9 @@ enum tutti_status backend_cpu_training_create(tutti_context *context, const stru
   t->augment = backend_cpu_augments(config) != NULL;
   t->augmentation = backend_cpu_augmentation(config, job);
   t->watch = backend_cpu_watch_begin(config);
+  t->keeps_measured =
+      t->stepper &&
+      backend_cpu_keeps_measured(config, rows, t->batch, job->validation && tutti_split_rows(job->validation) > 0);
   TUTTI_TRY(context, backend_cpu_weights_begin(context, t->plan, job));
   memcpy(t->plan->other, t->plan->weights, t->plan->floats * sizeof(float));
   t->began = tutti_clock();
@@ -93,8 +97,18 @@ void backend_cpu_shuffle_rows(struct training *t, uint32_t epoch) {
   tutti_random_shuffle(&random, rows, t->order);
 }
 
-static void draw_artificial(struct training *t, size_t rows) {
+/* Points of a network of one input. */
+static void set_grid(const struct training *t, float *points) {
+  for (uint32_t i = 0; i < (uint32_t)t->plan->artificial; i++)
+    points[i * t->plan->nodes[0].ld] = nomu_grid_point(t->low[0], t->high[0], i, (uint32_t)t->plan->artificial);
+}
+
+static void set_artificial(struct training *t, size_t rows) {
   const struct cpu_node *input = &t->plan->nodes[0];
+  if (t->plan->artificial > 0 && backend_cpu_plan_head(t->plan)->attributes->points == TUTTI_NOMU_POINTS_GRID) {
+    set_grid(t, input->value + rows * input->ld);
+    return;
+  }
   for (size_t r = rows; r < rows + t->plan->artificial; r++)
     for (size_t f = 0; f < input->width * input->pixels; f++)
       tutti_random_fill_uniform(&t->box, 1, t->low[f], t->high[f],
@@ -105,7 +119,7 @@ double backend_cpu_rows_gradient(struct training *t, size_t count, const uint32_
                                  const struct cpu_draws *draws) {
   struct cpu_plan *plan = t->plan;
   backend_cpu_gather(plan, t->job->train, count, rows, t->augment ? &t->augmentation : NULL, true);
-  draw_artificial(t, count);
+  set_artificial(t, count);
   backend_cpu_forward(plan, count + plan->artificial, draws);
   plan->head.class_weights = t->job->class_weights;
   double loss = backend_cpu_loss(plan, count, true);
@@ -204,7 +218,7 @@ static bool finish_epoch(struct training *t, struct tutti_epoch *epoch, struct t
   bool keep, go_on = backend_cpu_watch(t->config, &t->watch, epoch->epoch, watched, &keep);
   if (keep && averaged)
     keep_average(t);
-  else if (keep)
+  else if (keep && !t->keeps_measured)
     backend_cpu_keep(t);
   return go_on;
 }

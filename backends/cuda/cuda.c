@@ -52,11 +52,12 @@ static bool supports_layer_cuda(void *self, const struct tutti_layer *layer) {
 /* Parameters of backend cpu that this one does not have. */
 static enum tutti_status check_config(tutti_context *context, const struct tutti_job *job) {
   const struct cpu_config *config = job->config;
-  const char *lacks = config->optimiser == CPU_LBFGS ? "optimiser = lbfgs"
-                      : config->storage > 0          ? "storage = half"
-                      : !is_image(job)               ? backend_cpu_augments(config)
-                      : config->prediction_draws > 0 ? "prediction_draws"
-                                                     : NULL;
+  const char *lacks = config->optimiser == CPU_LBFGS                       ? "optimiser = lbfgs"
+                      : config->storage > 0                                ? "storage = half"
+                      : is_image(job) && config->keep == CPU_KEEP_MEASURED ? "keep = measured"
+                      : !is_image(job)                                     ? backend_cpu_augments(config)
+                      : config->prediction_draws > 0                       ? "prediction_draws"
+                                                                           : NULL;
   if (lacks)
     return TUTTI_FAIL(context, TUTTI_ERROR_UNSUPPORTED,
                       "backend.%s: backend cuda does not have it; leave it out, or take backend cpu", lacks);

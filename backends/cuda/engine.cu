@@ -45,6 +45,15 @@ CUDA_PHASE uint32_t tell(const struct cuda_job &job, const struct cuda_report &w
 
 /* --- an epoch --- */
 
+CUDA_PHASE void copy_numbers(const float *from, uint32_t count, float *to) {
+  each_with<8>(
+      count, [=](uint32_t i) { return from[i]; }, [=](uint32_t i, float x) { to[i] = x; });
+}
+
+CUDA_PHASE bool keeps_measured(const struct cuda_job &job) {
+  return backend_cpu_keeps_measured(&job.config, job.train.rows, job.batch, job.validation.rows > 0);
+}
+
 struct epoch {
   uint32_t number;
   const uint32_t *order;
@@ -68,7 +77,7 @@ CUDA_PHASE double run_epoch(const struct block &b, const struct cuda_job &job, c
     }
     gather(b, job.train, epoch.order, begin, rows);
     if (b.artificial > 0)
-      draw_artificial(b, job, rows, pass.step);
+      set_artificial(b, job, rows, pass.step);
     forward(b, job.node_count, rows + b.artificial, pass);
     const double loss = loss_of(b, job.node_count, job.train, epoch.order, begin, rows, true);
     if (!isfinite(loss)) {
@@ -79,9 +88,11 @@ CUDA_PHASE double run_epoch(const struct block &b, const struct cuda_job &job, c
       meet();
       return 0;
     }
+    total += loss * (double)rows;
+    if (keeps_measured(job) && total / (double)job.train.rows < s->watch.best_loss)
+      copy_numbers(b.weights, job.floats, job.kept);
     backward(b, job.node_count, rows + b.artificial);
     step_on(b, job, epoch.rate);
-    total += loss * (double)rows;
   }
   return total / (double)job.train.rows;
 }
@@ -137,11 +148,6 @@ CUDA_PHASE void judge(const struct cuda_job &job, struct state *s, struct cuda_r
 
 /* --- a job --- */
 
-CUDA_PHASE void copy_numbers(const float *from, uint32_t count, float *to) {
-  each_with<8>(
-      count, [=](uint32_t i) { return from[i]; }, [=](uint32_t i, float x) { to[i] = x; });
-}
-
 /* What it writes is read after the next meeting. */
 CUDA_PHASE void begin_job(const struct block &b, const struct cuda_job &job) {
   float *first = at(b, job.first), *second = at(b, job.second);
@@ -174,7 +180,7 @@ CUDA_PHASE void differentiate(const struct block &b, const struct cuda_job &job)
   begin_job(b, job);
   gather(b, job.train, NULL, 0, job.train.rows);
   if (b.artificial > 0)
-    draw_artificial(b, job, job.train.rows, 0);
+    set_artificial(b, job, job.train.rows, 0);
   forward(b, job.node_count, all, pass);
   const double loss = loss_of(b, job.node_count, job.train, NULL, 0, job.train.rows, true);
   backward(b, job.node_count, all);
@@ -217,7 +223,7 @@ CUDA_PHASE void train(const struct block &b, const struct cuda_job &job) {
       if (threadIdx.x == 0)
         judge(job, s, report);
       meet();
-      if (s->keep)
+      if (s->keep && !keeps_measured(job))
         copy_numbers(told.weights, job.floats, job.kept);
     }
     report.steps = s->steps;

@@ -21,16 +21,21 @@ CUDA_PHASE void gather(const struct block &b, const struct cuda_rows &rows, cons
   meet();
 }
 
-/* Artificial points behind `rows` rows of step number `step`, from 0: the numbers that backends/cpu/training.c draws
-   one after the other. */
-CUDA_PHASE void draw_artificial(const struct block &b, const struct cuda_job &job, uint32_t rows, uint64_t step) {
+/* Artificial points behind `rows` rows of step number `step`, from 0: a grid, or the numbers that
+   backends/cpu/training.c draws one after the other. */
+CUDA_PHASE void set_artificial(const struct block &b, const struct cuda_job &job, uint32_t rows, uint64_t step) {
   const struct cuda_node &input = b.nodes[0];
   const uint32_t features = job.train.features;
   float *to = at(b, input.value);
   each_cell(job.artificial, features, [&](uint32_t r, uint32_t f) {
     const uint64_t number = (step * job.artificial + r) * features + f, draw = number / 4;
     const uint32_t counter[4] = {(uint32_t)draw, (uint32_t)(draw >> 32), 0, 0};
-    const float low = job.box[f], high = job.box[features + f], highest = nextafterf(high, low);
+    const float low = job.box[f], high = job.box[features + f];
+    if (b.head->points == TUTTI_NOMU_POINTS_GRID) {
+      to[(rows + r) * input.ld + f] = nomu_grid_point(low, high, r, job.artificial);
+      return;
+    }
+    const float highest = nextafterf(high, low);
     uint32_t words[4];
     philox_block(counter, job.box_key, words);
     const float x = low + __fmul_rn(high - low, (float)(words[number % 4] >> 8) * 0x1p-24f);

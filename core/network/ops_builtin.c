@@ -392,6 +392,8 @@ static const char *const nomu_bounds[] = {[TUTTI_NOMU_BOUNDS_SYMMETRIC] = "symme
                                           NULL};
 static const char *const nomu_readouts[] = {
     [TUTTI_NOMU_READOUT_EXPONENTIAL] = "exponential", [TUTTI_NOMU_READOUT_LINEAR] = "linear", NULL};
+static const char *const nomu_points[] = {
+    [TUTTI_NOMU_POINTS_RANDOM] = "random", [TUTTI_NOMU_POINTS_GRID] = "grid", NULL};
 
 static const struct tutti_attribute_definition nomu_attributes[] = {
     NOT_NEGATIVE("pi_sqr", 0.1, "Weight of the squared uncertainty at training points (Heiss et al., Eq. 4)."),
@@ -421,6 +423,9 @@ static const struct tutti_attribute_definition nomu_attributes[] = {
            "What is learnt beside the mean: one symmetric uncertainty; or, for directed hypothesis classes, a lower "
            "bound, an upper bound, or both (Definition C.1)."),
     CHOICE("readout", nomu_readouts, "From raw uncertainty to deviation: Eq. 2, or the linear one of Remark 3.2."),
+    CHOICE("points", nomu_points,
+           "Artificial points are drawn at random, anew at each step; or, where the network has one input, lie on a "
+           "grid from one end of their box to the other (B.2.2, footnote 21)."),
 };
 
 /* What comes after the mean: the raw uncertainty or bounds, and the raw noise. */
@@ -436,6 +441,12 @@ static enum tutti_status infer_nomu(tutti_context *context, const tutti_network 
   bool directed = tutti_layer_integer(layer, "bounds", 0) != TUTTI_NOMU_BOUNDS_SYMMETRIC;
   if (directed && tutti_layer_integer(layer, "noise", 0) != TUTTI_NOMU_NOISE_NONE)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "has noise only with symmetric bounds; leave one of the two out");
+  const double inputs = elements(tutti_network_layer(network, 0)->shape);
+  if (tutti_layer_integer(layer, "points", TUTTI_NOMU_POINTS_RANDOM) == TUTTI_NOMU_POINTS_GRID && inputs != 1)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "has its artificial points on a grid for networks of one input, and this one has %.0f; "
+                      "take points that are drawn at random",
+                      inputs);
   if (layer->input_count != nomu_inputs(layer))
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "needs %zu inputs with these attributes (the mean, its uncertainty or its bounds, the noise), "

@@ -60,12 +60,13 @@ static enum tutti_status find_marks(struct reader *reader) {
   return TUTTI_OK;
 }
 
-/* An application's floats hold a mark such as -99.9 as the float that is next to it; whole numbers are what they
-   are. */
+/* An application's floats hold a mark such as -99.9 or 1e20 as the float that is next to it; whole numbers such as
+   99991231 are what they are, since others are next to them. */
 static bool is_mark(const struct reader *reader, double number) {
   for (size_t i = 0; i < reader->mark_count; i++) {
     const double mark = reader->marks[i], nearest = (double)(float)mark;
-    if (mark == number || (mark != trunc(mark) && nearest != 0 && nearest == number))
+    const bool whole = mark == trunc(mark) && fabs(mark) < 0x1p53;
+    if (mark == number || (!whole && nearest != 0 && isfinite(nearest) && nearest == number))
       return true;
   }
   return false;
@@ -114,12 +115,13 @@ static enum tutti_status meaning_of(struct reader *reader, size_t row, size_t co
   enum tutti_cell cell = tutti_rows_cell(reader->table, row, column);
   const char *text = tutti_rows_text(reader->table, row, column);
   bool other;
+  const double number = tutti_rows_number(reader->table, row, column);
   *meaning = NULL;
-  if (cell == TUTTI_CELL_NUMBER || cell == TUTTI_CELL_INFINITE)
-    TUTTI_TRY(reader->context,
-              ask_whether_missing(reader, tutti_rows_number(reader->table, row, column), text, room, meaning));
-  if (!*meaning && !*text && tutti_rows_written(reader->table, row, column) == TUTTI_WRITTEN_IN_THREES)
-    return ask_in_threes(reader, tutti_rows_number(reader->table, row, column), room, meaning);
+  /* What its point means says which number it is. */
+  if (!*text && tutti_rows_written(reader->table, row, column) == TUTTI_WRITTEN_IN_THREES)
+    TUTTI_TRY(reader->context, ask_in_threes(reader, number, room, meaning));
+  if (!*meaning && (cell == TUTTI_CELL_NUMBER || cell == TUTTI_CELL_INFINITE))
+    TUTTI_TRY(reader->context, ask_whether_missing(reader, number, text, room, meaning));
   if (cell != TUTTI_CELL_TEXT || (used->categories && tutti_category_find(used, text) != SIZE_MAX))
     return TUTTI_OK;
   if (strcmp(text, "True") == 0 || strcmp(text, "False") == 0)

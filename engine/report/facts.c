@@ -199,6 +199,12 @@ void tutti_report_release(struct report_facts *facts) {
 
 /* --- looking things up -------------------------------------------------------------------------------------------- */
 
+bool tutti_report_is_behind(const struct report_facts *facts, long long *trials) {
+  const json_t *done = json_object_get(json_object_get(facts->summary, "trials"), "done");
+  *trials = (long long)json_integer_value(done);
+  return json_is_integer(done) && (uint64_t)*trials < facts->history->done;
+}
+
 double tutti_report_number(const json_t *object, const char *key) {
   const json_t *value = json_object_get(object, key);
   return json_is_number(value) ? json_number_value(value) : (double)NAN;

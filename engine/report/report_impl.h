@@ -67,6 +67,8 @@ double tutti_report_metric(const json_t *metrics, const char *name);
 /* The loss of a trial on a split, as its report has it; NaN if it is not there. */
 double tutti_report_loss(const struct report_facts *facts, uint64_t trial, const char *split, const char *loss);
 double tutti_report_number(const json_t *object, const char *key);
+/* Was the ensemble chosen from fewer trials than are done by now? From how many. */
+bool tutti_report_is_behind(const struct report_facts *facts, long long *trials);
 /* The largest loss of a trial that a chart shows (tutti_report_frame). */
 double tutti_report_shown_most(const struct report_facts *facts);
 /* What the costs of its models are, as a member of their reports: measured microseconds if there are any, or flops, or

@@ -278,6 +278,17 @@ static void head_of(struct tutti_table *table, const char *name, const char *of)
   tutti_table_column(table, head);
 }
 
+/* Ensembles that were chosen before all trials of their search were done. */
+static enum tutti_status note_behind(const struct report_page *page, struct report_figure *figure) {
+  long long trials;
+  for (size_t run = 0; run < page->runs; run++)
+    if (tutti_report_is_behind(&page->facts[run], &trials))
+      TUTTI_TRY(page->facts[run].context,
+                tutti_figure_note(figure, "The ensemble of %s was chosen when %lld of its trials were done.",
+                                  page->facts[run].name, trials));
+  return TUTTI_OK;
+}
+
 static enum tutti_status draw_results(const struct report_page *page, struct report_figure *figure) {
   static const char *const metrics[] = {"nll",         "rmse", "error",     "calibration-error", "ece",
                                         "coverage-95", "auc",  "epistemic", "disagreement"};
@@ -316,7 +327,7 @@ static enum tutti_status draw_results(const struct report_page *page, struct rep
     }
     tutti_table_put(table, tutti_report_number(facts->status, "training_seconds"));
   }
-  return TUTTI_OK;
+  return note_behind(page, figure);
 }
 
 /* "forward, 5": the values of the keys in which variants differ; - for a key that this one does not have. */
@@ -395,6 +406,28 @@ static enum tutti_status put_standing(tutti_context *context, const json_t *comp
   return TUTTI_OK;
 }
 
+/* The label of a run that a comparison names. */
+static const char *label_of(const struct report_runs *runs, const char *directory) {
+  for (size_t i = 0; i < runs->count; i++)
+    if (strcmp(runs->paths[i], directory) == 0)
+      return runs->labels[i];
+  return directory;
+}
+
+static enum tutti_status note_left_out(const json_t *comparison, const struct report_runs *runs,
+                                       struct report_figure *figure) {
+  enum { NAMED = 3 };
+  const json_t *left_out = json_object_get(comparison, "left_out"), *run;
+  size_t index, count = json_array_size(left_out);
+  json_array_foreach(left_out, index, run) if (index < NAMED)
+      TUTTI_TRY(figure->context, tutti_figure_note(figure, "%s is left out: %s.",
+                                                   label_of(runs, json_string_value(json_object_get(run, "run"))),
+                                                   json_string_value(json_object_get(run, "reason"))));
+  return count <= NAMED
+             ? TUTTI_OK
+             : tutti_figure_note(figure, "%zu more are left out; tutti compare has the reasons.", count - NAMED);
+}
+
 static enum tutti_status draw_standings(tutti_context *context, const struct report_runs *runs,
                                         const struct report_page *page, struct report_figure *figure) {
   const struct tutti_compare_options options = {.size = sizeof options};
@@ -419,11 +452,8 @@ static enum tutti_status draw_standings(tutti_context *context, const struct rep
     if (status == TUTTI_OK && figure->plot_count < MOST_METRICS && json_is_true(json_object_get(metric, "brief")))
       status = put_standing(context, comparison, metric, figure);
   }
-  size_t left_out = json_array_size(json_object_get(comparison, "left_out"));
-  if (status == TUTTI_OK && left_out > 0)
-    status = tutti_figure_note(figure, "%zu %s not finished, or %s no test rows.", left_out,
-                               tutti_plural(left_out, "run is left out: it is", "runs are left out: they are"),
-                               tutti_plural(left_out, "has", "have"));
+  if (status == TUTTI_OK)
+    status = note_left_out(comparison, runs, figure);
   json_decref(comparison);
   return status;
 }

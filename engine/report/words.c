@@ -367,6 +367,7 @@ static bool all_failed(const struct report_facts *facts) {
 }
 
 static void say_state(const struct report_facts *facts, struct tutti_text *out) {
+  long long trials;
   if (json_is_true(json_object_get(facts->status, "running")))
     tutti_text_add(out, "<p class=\"warn\">The run is at work: this is how far it has come.</p>\n");
   else if (!facts->summary && all_failed(facts))
@@ -375,6 +376,9 @@ static void say_state(const struct report_facts *facts, struct tutti_text *out) 
   else if (!facts->summary)
     tutti_text_add(out, "<p class=\"warn\">The run is not finished: this is how far it has come. It goes on with "
                         "<code>--resume</code>.</p>\n");
+  else if (tutti_report_is_behind(facts, &trials))
+    tutti_text_add(out, "<p class=\"warn\">The ensemble was chosen when %lld trials were done; more are by now.</p>\n",
+                   trials);
 }
 
 static void say_best(const struct report_facts *facts, struct tutti_text *out) {

@@ -76,14 +76,15 @@ static enum tutti_status take_item(void *argument, tutti_context *context, const
   return add_item(context, run, item->section, item->key, item->value);
 }
 
-/* *finished: is it at the end of what its recipe asks for? */
-static enum tutti_status read_recipe(tutti_context *context, struct compare_run *run, bool *finished) {
+/* *finished: is it at the end of what its recipe asks for? *fits: is it one of fits, not of a search? */
+static enum tutti_status read_recipe(tutti_context *context, struct compare_run *run, bool *finished, bool *fits) {
   enum tutti_status status = TUTTI_OK;
   tutti_recipe *recipe = NULL;
   char *path = NULL;
   TUTTI_TRY_OUT(context, tutti_run_file_path(context, run->directory, TUTTI_RUN_FILE_RECIPE, &path));
   TUTTI_TRY_OUT(context, tutti_recipe_load_recorded(context, path, 0, NULL, &recipe));
   run->seed = tutti_recipe_run(recipe)->seed;
+  *fits = tutti_recipe_fit(recipe) != NULL;
   if (run->recipe)
     TUTTI_TRY_OUT(context, add_item(context, run, "", COMPARE_RECIPE_KEY, run->recipe));
   TUTTI_TRY_OUT(context, tutti_recipe_visit(context, recipe, take_item, run));
@@ -181,8 +182,18 @@ out:
   return status;
 }
 
+/* Its recipe is not what its results come from. */
+static const char *why_unfinished(const struct compare_run *run, bool fits) {
+  if (fits)
+    return "not finished: its fits go on, or are more than its results are of; tutti fit --resume ends it";
+  if (tutti_run_is_shared(run->directory))
+    return "not finished: the search that it shares goes on, or has since its ensemble was chosen; tutti ablate "
+           "--resume ends it";
+  return "not finished: its search goes on, or has since its ensemble was chosen; tutti run --resume ends it";
+}
+
 static enum tutti_status read_run(tutti_context *context, const char *split, struct compare_run *run) {
-  bool finished;
+  bool finished, fits;
   if (tutti_run_directory_has_pools(run->directory))
     return tutti_strdup(context, "made of several runs, which have no recipe together", &run->reason);
   if (!tutti_run_directory_has_run(run->directory))
@@ -190,15 +201,12 @@ static enum tutti_status read_run(tutti_context *context, const char *split, str
   TUTTI_TRY(context, check_files(context, run));
   if (run->reason)
     return TUTTI_OK;
-  TUTTI_TRY(context, read_recipe(context, run, &finished));
+  TUTTI_TRY(context, read_recipe(context, run, &finished, &fits));
   TUTTI_TRY(context, read_summary(context, run));
   if (!run->summary)
     return TUTTI_OK;
-  if (!finished) /* its recipe is not what the ensemble comes from */
-    return tutti_strdup(context,
-                        "not finished: its search goes on, or has since its ensemble was chosen; tutti run --resume "
-                        "ends it",
-                        &run->reason);
+  if (!finished)
+    return tutti_strdup(context, why_unfinished(run, fits), &run->reason);
   TUTTI_TRY(context, read_metrics(context, split, run));
   return read_rows(context, split, run);
 }

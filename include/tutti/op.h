@@ -67,7 +67,7 @@ enum tutti_activation {
 
 enum tutti_padding { TUTTI_PADDING_SAME, TUTTI_PADDING_VALID };
 
-/* Choices of head-nomu's attributes: noise, bounds, readout. Values are part of the ABI. */
+/* Choices of head-nomu's attributes: noise, bounds, readout, points. Values are part of the ABI. */
 enum tutti_nomu_noise { TUTTI_NOMU_NOISE_NONE, TUTTI_NOMU_NOISE_LEARNT, TUTTI_NOMU_NOISE_KNOWN };
 enum tutti_nomu_bounds {
   TUTTI_NOMU_BOUNDS_SYMMETRIC,
@@ -76,6 +76,7 @@ enum tutti_nomu_bounds {
   TUTTI_NOMU_BOUNDS_BOTH /* inputs: mean, lower, upper */
 };
 enum tutti_nomu_readout { TUTTI_NOMU_READOUT_EXPONENTIAL, TUTTI_NOMU_READOUT_LINEAR };
+enum tutti_nomu_points { TUTTI_NOMU_POINTS_RANDOM, TUTTI_NOMU_POINTS_GRID };
 
 /* A shape. Tables have height = width = 1 and channels = features. Never grows. */
 struct tutti_shape {

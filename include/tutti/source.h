@@ -73,8 +73,8 @@ struct tutti_source_ops {
   bool (*reword)(const void *self, const char *word, char *meaning);
 
   /* OPTIONAL; default: none. A number that marks missing cells in its files, number `index` from 0 on; false: there are
-     no more. Numbers of an application that are equal to it, or if it has a fraction to the float32 that is next to it,
-     count as missing. */
+     no more. Numbers of an application that are equal to it count as missing, and unless it is whole and below 2^53,
+     so does the float32 that is next to it. */
   bool (*mark)(const void *self, size_t index, double *number);
 };
 

@@ -12,6 +12,7 @@
 static const char *const nomu_noises[] = {"none", "learnt", "known", NULL};
 static const char *const nomu_bounds[] = {"symmetric", "lower", "upper", "both", NULL};
 static const char *const nomu_readouts[] = {"exponential", "linear", NULL};
+static const char *const nomu_points[] = {"random", "grid", NULL};
 enum { STOP_CONNECTION, STOP_NONE, STOP_F_FIRST };
 static const char *const nomu_stops[] = {
     [STOP_CONNECTION] = "connection", [STOP_NONE] = "none", [STOP_F_FIRST] = "f-first", NULL};
@@ -22,7 +23,7 @@ struct nomu_config {
   struct tutti_integers units, uncertainty_units;
   double pi_sqr, pi_exp, c_exp, l_min, l_max, margin, l2, uncertainty_l2, known_noise, noise_floor;
   bool stable;
-  int noise, bounds, readout;
+  int noise, bounds, readout, points;
   int64_t artificial, retries;
 };
 
@@ -43,8 +44,11 @@ static const struct tutti_param nomu_params[] = {
                "Weight of the push upward at artificial points; more widens the uncertainty.", .min_open = true),
     TUTTI_REAL(struct nomu_config, c_exp, "30", 0, TUTTI_NO_LIMIT,
                "Exponent of that push; more narrows large uncertainties and widens small ones.", .min_open = true),
-    TUTTI_INTEGER(struct nomu_config, artificial, "500", 1, 1000000, "Artificial points, drawn anew at each step.",
-                  .unit = "points"),
+    TUTTI_INTEGER(struct nomu_config, artificial, "500", 1, 1000000, "Artificial points of a step.", .unit = "points"),
+    TUTTI_CHOICE(
+        struct nomu_config, points, "random", nomu_points,
+        "Artificial points are drawn at random, anew at each step; or, with one variable, lie on a grid from one "
+        "end of their box to the other."),
     TUTTI_REAL(struct nomu_config, margin, "0", 0, 100,
                "By this share of its width the box of the artificial points is wider than what is searched, on each "
                "side."),
@@ -106,7 +110,7 @@ static enum tutti_status add_head_nomu(tutti_context *context, tutti_network *ne
                        {"artificial", alone ? 0 : (double)c->artificial}, {"stable", c->stable}, {"l_min", c->l_min},
                        {"l_max", c->l_max}, {"noise", c->noise}, {"floor", c->noise_floor},
                        {"known_noise", c->known_noise}, {"through_noise", c->stop_gradient == STOP_NONE},
-                       {"bounds", c->bounds}, {"readout", c->readout}),
+                       {"bounds", c->bounds}, {"readout", c->readout}, {"points", c->points}),
       NULL);
 }
 
@@ -193,7 +197,7 @@ static enum tutti_status make_box_nomu(tutti_context *context, struct nomu *self
   return TUTTI_OK;
 }
 
-static enum tutti_status check_nomu(tutti_context *context, const struct nomu_config *config) {
+static enum tutti_status check_nomu(tutti_context *context, const struct nomu_config *config, size_t dimension) {
   if (config->l_min > config->l_max)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
                       "surrogate.l_min, the least uncertainty: expected at most surrogate.l_max = %g, found %g",
@@ -203,6 +207,10 @@ static enum tutti_status check_nomu(tutti_context *context, const struct nomu_co
                       "surrogate.noise = %s: expected surrogate.bounds = symmetric with it, found %s; leave one of the "
                       "two out",
                       nomu_noises[config->noise], nomu_bounds[config->bounds]);
+  if (config->points == TUTTI_NOMU_POINTS_GRID && dimension != 1)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE,
+                      "surrogate.points = grid: expected one variable, found %zu; take surrogate.points = random",
+                      dimension);
   return TUTTI_OK;
 }
 
@@ -221,7 +229,7 @@ static enum tutti_status surrogate_create_nomu(tutti_context *context, const voi
                                         .start = (enum tutti_member_start)config->start};
   struct nomu *self;
   enum tutti_status status;
-  TUTTI_TRY(context, check_nomu(context, config));
+  TUTTI_TRY(context, check_nomu(context, config, setup->dimension));
   TUTTI_TRY(context, tutti_alloc(context, 1, sizeof *self, &self));
   self->config = config;
   self->seed = setup->seed;

@@ -11,12 +11,21 @@ from . import _library
 from ._library import library
 
 
+def _has_truths(values):
+    return any(_has_truths(value) if isinstance(value, (list, tuple)) else isinstance(value, bool) for value in values)
+
+
 def _array(values):
-    """As an array; numbers beside texts stay numbers, of which numpy makes texts."""
-    array = numpy.asanyarray(values)
-    if array.dtype.kind in "US" and not hasattr(values, "dtype"):
-        return numpy.array(values, dtype=object)
-    return array
+    """As an array; of lists, in which numpy makes texts of numbers beside texts, and numbers of truths beside numbers, all
+    stay what they are."""
+    if hasattr(values, "dtype"):
+        return numpy.asanyarray(values)
+    try:
+        array = numpy.asanyarray(values)
+        mixed = array.dtype.kind in "US" or (array.dtype.kind in "iuf" and _has_truths(values))
+    except UnicodeDecodeError:  # bytes beside texts
+        mixed = True
+    return numpy.array(values, dtype=object) if mixed else array
 
 
 def _columns_of(X):
@@ -88,6 +97,8 @@ def _add_values(context, rows, column, values):
     for value in values:
         if isinstance(value, numpy.ndarray) and value.ndim == 0:
             value = value[()]
+        if isinstance(value, (numpy.ndarray, list, tuple, dict, set)):
+            raise _library.UsageError(f"column {column}: expected a value in each cell, found {value!r:.60}", "usage")
         if isinstance(value, (float, numpy.floating, decimal.Decimal, fractions.Fraction)) and not _is_missing(value):
             number = ctypes.c_double(_number_of(value))
             context.call("tutti_rows_add_numbers", rows, column, 1, ctypes.byref(number))

@@ -255,6 +255,10 @@ class Model:
         if self.kind == "classification":
             y = _numbers_of(y) if predicted.dtype.kind in "if" else _texts_of(y, self.outputs)
             return float(numpy.mean(predicted == y))
+        try:
+            y = y.astype(float)
+        except (TypeError, ValueError) as error:
+            raise UsageError(f"expected targets that are numbers: {error}", "usage") from None
         if len(y) < 2:
             return float("nan")
         left, spread = ((y - predicted) ** 2).sum(axis=0), ((y - y.mean(axis=0)) ** 2).sum(axis=0)

@@ -318,7 +318,13 @@ expect_code 0
 tutti run byhand/runs/size=1_seed-3/recipe.ini --out byhand/runs/size=1_seed-3 --resume --set run.budget=6 --quiet
 expect_code 0
 tutti compare byhand
-expect_out "size=3_seed-3: not finished: its search goes on, or has since its ensemble was chosen"
+expect_out "size=3_seed-3: not finished: the search that it shares goes on, or has since its ensemble was chosen; tutti ablate --resume ends it"
+tutti report byhand --to byhand.html
+expect_code 0
+expect_in byhand.html "The ensemble of size=3_seed-3 was chosen when 4 of its trials were done." "size=3_seed-3 is left out: not finished"
+expect_not_in byhand.html "The ensemble of size=1_seed-3"
+tutti report byhand/runs/size=3_seed-3 --to one.html
+expect_in one.html "The ensemble was chosen when 4 trials were done; more are by now."
 for budget in 4 6; do
   tutti ablate small.ini --swap selector.size=1,3 --set run.budget=$budget --out byhand --resume
   expect_code 0

@@ -131,6 +131,11 @@ tutti validate plain.ini --set data.path=mixed.csv --set data.target=y --set dat
 expect_code 0
 expect_not_in out "data.strip" "no numbers" "data.missing_marks"
 
+# A list of marks with commas would mark nothing.
+tutti validate plain.ini --set data.path=mixed.csv --set data.target=y --set "data.missing_marks=-999, x"
+expect_code 2
+expect_err "data.missing_marks: expected marks with blanks between them, found a comma behind '-999'"
+
 # A table that does not fit into the memory that it may have: its need and that limit, before the machine is used up.
 if [ -z "${TUTTI_TEST_WATCHED-}" ]; then
   { seq -s, 1 30 && yes 1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1 | head -n 1500000; } >huge.csv

@@ -266,6 +266,23 @@ class Predictions(unittest.TestCase):
             model.predict_proba(columns)
         self.same("small", model.forecast(columns, level=0.95))  # and it goes on as before
 
+    def test_lists_of_several_kinds(self):
+        """numpy would make texts of bytes and of numbers beside texts, or refuse to, and numbers of truths."""
+        model, columns = tutti.Model("small"), table()
+        words = [word.encode() if r % 2 else word for r, word in enumerate(columns["group"])]
+        self.same("small", model.forecast(dict(columns, group=words), level=0.95))
+        with self.assertRaisesRegex(tutti.UsageError, "row 0, column 'group'.*grün"):
+            model.forecast(dict(columns, group=["grün".encode(), *columns["group"][1:]]))
+        kept = tutti._rows._array([[True, 1.5], [0.5, False]])
+        self.assertEqual([type(value) for value in kept.ravel().tolist()], [bool, float, float, bool])
+        self.assertEqual(tutti._rows._array([[1, 1.5]]).dtype, float)
+        words = columns["group"].copy()
+        words[3] = numpy.zeros(2)
+        with self.assertRaisesRegex(tutti.UsageError, "a value in each cell"):
+            model.forecast(dict(columns, group=words))
+        with self.assertRaisesRegex(tutti.UsageError, "targets that are numbers"):
+            model.score(columns, ["much"] * len(words))
+
     def test_some_targets_missing_warns(self):
         columns = table()
         columns["y"][4] = float("nan")

@@ -481,7 +481,7 @@ done
 rm single-3/{summary,ensemble}.json
 tutti report single-1 single-2 single-3 --to singles.html
 expect_code 0
-expect_in singles.html "1 trial has finished; with fewer" "1 run is left out: it is not finished, or has no test rows."
+expect_in singles.html "1 trial has finished; with fewer" "single-3 is left out: not finished"
 
 # A calibrator of intervals leaves the likelihood as it is, and nothing is said of that.
 for calibrator in conformal variance-scaling; do

@@ -225,6 +225,7 @@ static void check_words(struct conform *conform) {
 /* Numbers that mark missing cells have an end, and are no cells of what it read: those are missing. */
 static void check_marks(struct conform *conform) {
   struct subject subject;
+  char word[32], meaning[TUTTI_SOURCE_WORD_ROOM];
   double mark, again;
   bool any, same;
   open_subject(conform, &subject);
@@ -236,6 +237,9 @@ static void check_marks(struct conform *conform) {
   for (size_t i = 0; any; i++) {
     TRY(conform, tutti_source_mark(conform->context, subject.source, i, &again, &same));
     REQUIRE(conform, same && again == mark, "mark %zu is %g, and then another number or none", i, mark);
+    (void)snprintf(word, sizeof word, "%.17g", mark);
+    TRY(conform, tutti_source_reword(conform->context, subject.source, word, meaning, &same));
+    REQUIRE(conform, same && !*meaning, "%s marks a missing cell, and as a word it is none", word);
     for (size_t c = 0; c < tutti_rows_columns(rows); c++)
       for (size_t r = 0; r < tutti_rows_count(rows); r++)
         REQUIRE(conform,

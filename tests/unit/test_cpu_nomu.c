@@ -282,6 +282,82 @@ static void test_box(void **state) {
   end(s);
 }
 
+/* --- artificial points on a grid --- */
+
+static double number_of(const tutti_tensors *weights, const char *name) {
+  return (double)*(const float *)tutti_tensors_find(weights, name)->data;
+}
+
+/* Lines f and r over one input: the points of the loss go from one end of the box to the other, in each step. */
+static void check_grid(int32_t count) {
+  static const float x[] = {-1, 0.25f, 2}, y[] = {0.5f, -1, 3}, ends[] = {-2, 3};
+  struct setting *s = begin(TUTTI_OP_HEAD_LINEAR);
+  tutti_tensors *gradient;
+  tutti_split *split;
+  uint32_t outputs[2];
+  double loss, expected = 0, push = 0;
+  s->task.input = (struct tutti_shape){1, 1, 1};
+  s->task.head = TUTTI_OP_HEAD_NOMU;
+  OK(tutti_split_create(s->context, "train", 3, s->task.input, 1, x, y, NULL, &split));
+  train_on(s, split);
+  tutti_network_destroy(s->network);
+  OK(tutti_network_create(s->context, s->task.input, &s->network));
+  for (size_t i = 0; i < 2; i++)
+    OK(tutti_network_add_dense(s->context, s->network, i == 0 ? "f" : "r", 0, 1, TUTTI_ACTIVATION_LINEAR, &outputs[i]));
+  add(s, s->network, TUTTI_OP_HEAD_NOMU, NULL, 2, outputs,
+      TUTTI_ATTRIBUTES({"pi_sqr", 0.7}, {"pi_exp", 5}, {"c_exp", 3}, {"artificial", count},
+                       {"points", TUTTI_NOMU_POINTS_GRID}));
+  s->job.network = s->network;
+  s->job.validation = NULL;
+  s->job.box = ends;
+  s->values->batch_size = 0;
+  s->values->keep = CPU_KEEP_LAST;
+  tutti_tensors *weights = some_weights(s);
+  const double w = number_of(weights, "f/weight"), b = number_of(weights, "f/bias"), v = number_of(weights, "r/weight"),
+               c = number_of(weights, "r/bias");
+  for (size_t i = 0; i < 3; i++)
+    expected += pow(w * (double)x[i] + b - (double)y[i], 2) + 0.7 * pow(v * (double)x[i] + c, 2);
+  for (int32_t j = 0; j < count; j++)
+    push += exp(-3 * (c + v * (count == 1 ? 0.5 : -2 + 5.0 * j / (count - 1))));
+  OK(cpu_ops.gradient(s->backend, s->context, &s->job, weights, &loss, &gradient));
+  assert_close(loss, expected + 5 * push / count, 1e-6, 0);
+  tutti_tensors_destroy(gradient);
+  /* Another seed draws other weights to begin with, and nothing else. */
+  s->job.initial = weights;
+  s->values->epochs = 9;
+  s->values->learning_rate = 0.01;
+  train(s);
+  assert_true(s->epochs[8].train_loss < s->epochs[0].train_loss);
+  s->job.seed++;
+  assert_true(trains_the_same(s));
+  tutti_tensors_destroy(weights);
+  end(s);
+}
+
+static void test_grid(void **state) {
+  (void)state;
+  check_grid(1);
+  check_grid(2);
+  check_grid(9);
+}
+
+/* Of two inputs, a grid of so few points would be none. */
+static void test_grid_refused(void **state) {
+  (void)state;
+  struct setting *s = begin_nomu(STOPPED);
+  uint32_t ends[2] = {0};
+  tutti_network *network;
+  OK(tutti_network_create(s->context, s->task.input, &network));
+  for (size_t i = 0; i < 2; i++)
+    OK(tutti_network_add_dense(s->context, network, NULL, 0, 1, TUTTI_ACTIVATION_LINEAR, &ends[i]));
+  assert_int_equal(tutti_network_add(s->context, network, TUTTI_OP_HEAD_NOMU, NULL, 2, ends,
+                                     TUTTI_ATTRIBUTES({"points", TUTTI_NOMU_POINTS_GRID}), NULL),
+                   TUTTI_ERROR_USAGE);
+  assert_non_null(strstr(tutti_error_message(s->context), "of one input, and this one has 3"));
+  tutti_network_destroy(network);
+  end(s);
+}
+
 /* --- the readout --- */
 
 static void test_readout(void **state) {
@@ -325,6 +401,8 @@ int main(void) {
       cmocka_unit_test(test_frozen),
       cmocka_unit_test(test_stopped_leaves_f_alone),
       cmocka_unit_test(test_box),
+      cmocka_unit_test(test_grid),
+      cmocka_unit_test(test_grid_refused),
       cmocka_unit_test(test_readout),
       cmocka_unit_test(test_predictions),
   };

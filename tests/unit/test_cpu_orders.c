@@ -255,6 +255,56 @@ static void what_is_kept_gives_the_loss_that_was_best(void **state) {
   }
 }
 
+/* With full batches a training loss is that of the weights before the step: measured keeps these, best those behind it.
+   They are what the training up to the step before ends with. */
+static void measured_keeps_the_weights_of_the_best_training_loss(void **state) {
+  (void)state;
+  struct setting *s = begin(TUTTI_OP_HEAD_LINEAR);
+  double loss;
+  tutti_tensors *gradient;
+  plain_network(s, 2, 16, TUTTI_ACTIVATION_TANH);
+  s->job.validation = NULL;
+  s->values->batch_size = 0;
+  s->values->learning_rate = 0.3;
+  s->values->epochs = 40;
+  s->values->keep = CPU_KEEP_MEASURED;
+  train(s);
+  const uint32_t best = s->outcome.best_epoch;
+  const double least = s->epochs[best - 1].train_loss;
+  assert_true(best > 2 && best < 40); /* or nothing is tested */
+  for (size_t e = 0; e < s->seen; e++)
+    assert_true(s->epochs[e].train_loss > least || e == best - 1);
+  OK(cpu_ops.gradient(s->backend, s->context, &s->job, s->outcome.weights, &loss, &gradient));
+  assert_true(fabs(loss - least) < 1e-6 * least);
+  tutti_tensors_destroy(gradient);
+  s->values->keep = CPU_KEEP_LAST;
+  s->values->epochs = (int64_t)best - 1;
+  assert_true(trains_the_same(s));
+  s->values->epochs = best;
+  assert_false(trains_the_same(s));
+  s->values->keep = CPU_KEEP_BEST;
+  s->values->epochs = 40;
+  assert_false(trains_the_same(s));
+  end(s);
+}
+
+/* Where an epoch's loss is of several weights, or of those behind its last step, measured is best. */
+static void measured_is_best_elsewhere(void **state) {
+  (void)state;
+  struct setting *s = begin(TUTTI_OP_HEAD_LINEAR);
+  s->values->learning_rate = 0.1;
+  for (int i = 0; i < 3; i++) {
+    s->job.validation = i == 0 ? s->validation : NULL;
+    s->values->batch_size = i == 1 ? 64 : 0;
+    s->values->average = i == 2 ? 0.5 : 0;
+    s->values->keep = CPU_KEEP_BEST;
+    train(s);
+    s->values->keep = CPU_KEEP_MEASURED;
+    assert_true(trains_the_same(s));
+  }
+  end(s);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_epoch_has_its_own_order),
@@ -264,6 +314,8 @@ int main(void) {
       cmocka_unit_test(the_gradient_goes_through_the_masks),
       cmocka_unit_test(a_predictor_has_other_masks_in_other_draws),
       cmocka_unit_test(what_is_kept_gives_the_loss_that_was_best),
+      cmocka_unit_test(measured_keeps_the_weights_of_the_best_training_loss),
+      cmocka_unit_test(measured_is_best_elsewhere),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -226,6 +226,64 @@ static void test_average_differs(void **state) {
   tutti_network_destroy(network);
 }
 
+/* --- weights that are kept before their step --- */
+
+/* Those of the best training loss: as backend cpu keeps them, and what the training up to the step before ends with. */
+static void test_measured(void **state) {
+  float out[2][NUMBERS];
+  (void)state;
+  tutti_network *network = relu_pair();
+  configure("epochs=20 batch_size=0 learning_rate=0.05 keep=measured");
+  struct tutti_job job = side_job(&cuda, network, 91);
+  job.validation = NULL;
+  struct tutti_outcome measured = side_train(&cuda, job), other = side_train(&cpu, job);
+  assert_true(measured.best_epoch > 2 && measured.best_epoch < 20); /* or nothing is tested */
+  assert_int_equal(measured.best_epoch, other.best_epoch);
+  OK(tutti_backend_predict(context, cpu.backend, &job, measured.weights, validation, out[0]));
+  OK(tutti_backend_predict(context, cpu.backend, &job, other.weights, validation, out[1]));
+  for (size_t i = 0; i < TABLES_HELD * tutti_predictions_width(task.kind, task.outputs); i++)
+    require_close("measured", i, "prediction", (double)out[0][i], (double)out[1][i], 1e-3);
+  tutti_tensors_destroy(other.weights);
+  char before[96];
+  (void)snprintf(before, sizeof before, "epochs=%u batch_size=0 learning_rate=0.05 keep=last", measured.best_epoch - 1);
+  configure(before);
+  other = side_train(&cuda, job);
+  assert_true(same_weights(measured.weights, other.weights));
+  tutti_tensors_destroy(other.weights);
+  tutti_tensors_destroy(measured.weights);
+  tutti_network_destroy(network);
+}
+
+/* --- artificial points on a grid --- */
+
+/* One input. */
+static void test_grid(void **state) {
+  static const float ends[] = {-2, 3}, x[] = {-1, 0.25f, 2}, y[] = {0.5f, -1, 3, 1, 0, -1};
+  uint32_t outputs[2];
+  tutti_network *network;
+  (void)state;
+  tables_task(TUTTI_OP_HEAD_NOMU);
+  task.input = (struct tutti_shape){1, 1, 1};
+  tutti_split_destroy(train);
+  OK(tutti_split_create(context, "train", 3, task.input, task.outputs, x, y, NULL, &train));
+  OK(tutti_network_create(context, task.input, &network));
+  for (size_t i = 0; i < 2; i++)
+    OK(tutti_network_add_dense(context, network, i == 0 ? "f" : "r", 0, TABLES_OUTPUTS, TUTTI_ACTIVATION_TANH,
+                               &outputs[i]));
+  OK(tutti_network_add(context, network, TUTTI_OP_HEAD_NOMU, NULL, 2, outputs,
+                       TUTTI_ATTRIBUTES({"artificial", 13}, {"points", TUTTI_NOMU_POINTS_GRID}), NULL));
+  configure("epochs=30 batch_size=0 learning_rate=0.01");
+  struct tutti_job job = side_job(&cuda, network, 92);
+  job.validation = NULL;
+  job.box = ends;
+  struct tutti_outcome one = side_train(&cuda, job), other = side_train(&cpu, job);
+  for (size_t e = 0; e < 30; e++)
+    require_close("a grid", e, "training loss", cuda.losses[e][0], cpu.losses[e][0], 1e-5);
+  tutti_tensors_destroy(one.weights);
+  tutti_tensors_destroy(other.weights);
+  tutti_network_destroy(network);
+}
+
 /* --- draws of dropout --- */
 
 /* Dropout, and a path that is dropped. */
@@ -369,6 +427,8 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_encodings_refused, tables_begin, tables_end),
       cmocka_unit_test_setup_teardown(test_average, tables_begin, tables_end),
       cmocka_unit_test_setup_teardown(test_average_differs, tables_begin, tables_end),
+      cmocka_unit_test_setup_teardown(test_measured, tables_begin, tables_end),
+      cmocka_unit_test_setup_teardown(test_grid, tables_begin, tables_end),
       cmocka_unit_test_setup_teardown(test_draws, tables_begin, tables_end),
       cmocka_unit_test_setup_teardown(test_far, tables_begin, tables_end),
       cmocka_unit_test_setup_teardown(test_stopped, tables_begin, tables_end),

@@ -226,6 +226,9 @@ static void test_stream_refused(void **state) {
   struct tutti_job job = side_job(&cuda, network, 1);
   must_fail(tutti_backend_check(context, cuda.backend, &job),
             "backend.optimiser = lbfgs: backend cuda does not have it");
+  configure("keep=measured");
+  job = side_job(&cuda, network, 1);
+  must_fail(tutti_backend_check(context, cuda.backend, &job), "backend.keep = measured: backend cuda does not have it");
   tutti_network_destroy(network);
   configure("epochs=1");
   images_task(TUTTI_OP_HEAD_NOMU);

@@ -58,6 +58,8 @@ static void words_of_an_application(void **state) {
       {"decimal=point", "1,234", "1234"},
       {"decimal=comma", "1,234", "1.234"},
       {"decimal=comma\nstrip=$", "$1.234", "1234"},
+      {"decimal=comma", "1.500e3", NULL}, /* hardly 1500e3 */
+      {"decimal=comma", "1.500,5e3", "1500.5e3"},
       {"decimal=comma\nstrip=$\ndelimiter=comma", "$1.234", NULL}, /* the file would be another */
       {signs, "$2,451.18", "2451.18"},
       {signs, "-5 %", "-5"},
@@ -265,8 +267,8 @@ static void new_files_are_read_as_the_recipe_says(void **state) {
   static const struct {
     const char *decimal, *cells;
     double first;
-  } cases[] = {{"comma", "9.340e2;2", 934000}, {"comma", "9,340e2;2", 934},   {"comma", "1.234;2", 1234},
-               {"point", "1,234e1;2", 12340},  {"point", "1.234e1;2", 12.34}, {"point", "1,234;2", 1234}};
+  } cases[] = {{"comma", "9.340,5e2;2", 934050}, {"comma", "9,340e2;2", 934},   {"comma", "1.234;2", 1234},
+               {"point", "1,234.5e1;2", 12345},  {"point", "1.234e1;2", 12.34}, {"point", "1,234;2", 1234}};
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     char text[128];
     (void)snprintf(text, sizeof text, "a;b;y\n%s;3\n5;4;1\n", cases[i].cells);
@@ -328,6 +330,17 @@ static void marks_are_those_of_the_file(void **state) {
       {NULL, NULL, NULL, 7, 7},
       {"a,y\n99991231,1\n2,2\n4,2\n", "missing_marks=99991231", NULL, 99991231, 3},
       {NULL, NULL, NULL, 99991232, 99991232},
+      /* What a point means says first which number a word is. */
+      {"a;y\n-999;1\n2,5;2\n3,5;2\n", "missing_marks=-999", "-999.000", 0, -999000},
+      {NULL, NULL, "-999", 0, 3},
+      {NULL, NULL, "-999.0", 0, 3},
+      {"a;y\n-99,9;1\n2,5;2\n3,5;2\n", "missing_marks=-99,9", "-99,90", 0, 3},
+      {NULL, NULL, NULL, -99.9, 3},
+      {"a,y\n1,1\n2,2\n6,2\n", "missing_marks=1,234", NULL, 1234, 1234},
+      {NULL, NULL, NULL, 1.234, 1.234F},
+      {"a,y\n1e20,1\n2,2\n4,2\n", "missing_marks=1e20", NULL, (double)1e20F, 3},
+      {NULL, NULL, NULL, 1e20, 3},
+      {"a,y\n1e300,1\n2,2\n4,2\n", "missing_marks=1e300", NULL, 1e300, 3},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     char parameters[256];

@@ -94,7 +94,7 @@ static void test_nomu_hands_its_parameters_on(void **state) {
   char settings[1024];
   struct subject subject;
   (void)state;
-  (void)snprintf(settings, sizeof settings, "%snoise = known\nreadout = linear", nomu_settings);
+  (void)snprintf(settings, sizeof settings, "%snoise = known\nreadout = linear\npoints = grid", nomu_settings);
   open_subject(&subject, "nomu", settings);
   (void)settle(&subject, 5);
   assert_int_equal(subject.still->count, 1);
@@ -110,6 +110,7 @@ static void test_nomu_hands_its_parameters_on(void **state) {
   assert_int_equal(tutti_layer_integer(head_of(job), "artificial", -1), 77);
   assert_int_equal(tutti_layer_integer(head_of(job), "noise", -1), TUTTI_NOMU_NOISE_KNOWN);
   assert_int_equal(tutti_layer_integer(head_of(job), "readout", -1), TUTTI_NOMU_READOUT_LINEAR);
+  assert_int_equal(tutti_layer_integer(head_of(job), "points", -1), TUTTI_NOMU_POINTS_GRID);
   assert_int_equal(tutti_layer_integer(head_of(job), "bounds", -1), TUTTI_NOMU_BOUNDS_SYMMETRIC);
   assert_true(tutti_layer_flag(head_of(job), "stable", false));
   assert_true(job->boxed && fabs((double)job->low + 1.1) < 1e-6 && fabs((double)job->high - 1.1) < 1e-6);
@@ -131,6 +132,7 @@ static void test_nomu_defaults(void **state) {
   assert_int_equal(tutti_layer_integer(head_of(job), "artificial", -1), 500);
   assert_int_equal(tutti_layer_integer(head_of(job), "noise", -1), TUTTI_NOMU_NOISE_NONE);
   assert_int_equal(tutti_layer_integer(head_of(job), "readout", -1), TUTTI_NOMU_READOUT_EXPONENTIAL);
+  assert_int_equal(tutti_layer_integer(head_of(job), "points", -1), TUTTI_NOMU_POINTS_RANDOM);
   assert_false(tutti_layer_flag(head_of(job), "stable", true));
   assert_true(job->boxed && job->low == -1 && job->high == 1);
   for (size_t i = 0; i < tutti_network_layers(job->network); i++)

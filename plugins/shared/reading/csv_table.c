@@ -62,6 +62,21 @@ static bool is_number(const struct table *table, const char *text) {
   return is_number_of(table, text, &number);
 }
 
+/* A list of numbers with commas between them would mark nothing. */
+static enum tutti_status check_marks(const struct table *table) {
+  const char *words = table->missing_marks, *word;
+  size_t length;
+  double number;
+  while (tutti_list_next(&words, " \t", &word, &length)) {
+    char text[READING_NUMERAL_ROOM];
+    (void)snprintf(text, sizeof text, "%.*s", (int)(length > 0 && length < sizeof text ? length - 1 : 0), word);
+    if (length > 0 && word[length - 1] == ',' && is_number_of(table, text, &number))
+      return TUTTI_FAIL(table->context, TUTTI_ERROR_USAGE,
+                        "data.missing_marks: expected marks with blanks between them, found a comma behind '%s'", text);
+  }
+  return TUTTI_OK;
+}
+
 /* Of each cell of a file it is asked whether it is a mark. */
 static enum tutti_status find_marks(struct table *table) {
   const char *words = table->missing_marks;
@@ -404,6 +419,7 @@ static enum tutti_status take_row(void *argument, const struct csv_row *row, cha
   if (first) {
     table->decimal = decimal_of(row->delimiter, table->decimal);
     table->comma_parts = row->delimiter == ',';
+    TUTTI_TRY(table->context, check_marks(table));
     TUTTI_TRY(table->context, find_marks(table));
   }
   if (row->count != columns)

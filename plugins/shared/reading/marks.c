@@ -7,6 +7,7 @@
 #include <tutti/rows.h>
 
 #include "csv_plain.h"
+#include "numeral.h"
 
 static const char blanks[] = " \t";
 
@@ -37,11 +38,13 @@ bool reading_marks_have(const char *words, const char *text) {
 
 bool reading_marks_next_number(const char **words, double *number) {
   const char *word;
-  char mark[READING_MARKS_ROOM];
+  char mark[READING_MARKS_ROOM], plain[READING_NUMERAL_ROOM];
   size_t length;
   while (tutti_list_next(words, blanks, &word, &length)) {
     (void)snprintf(mark, sizeof mark, "%.*s", (int)(length < sizeof mark ? length : 0), word);
-    enum tutti_cell kind = tutti_cell_read(mark, number);
+    bool rewritten =
+        !tutti_cell_in_threes(mark, ',') && reading_numeral(mark, READING_DECIMAL_EITHER, plain) == READING_NUMBER;
+    enum tutti_cell kind = tutti_cell_read(rewritten ? plain : mark, number);
     if (!csv_has_zeros(mark) && (kind == TUTTI_CELL_NUMBER || kind == TUTTI_CELL_INFINITE))
       return true;
   }

@@ -10,8 +10,8 @@ enum { READING_MARKS_ROOM = 256 };
 /* Is the text one of the words? They are separated by blanks; one with blanks stands in quotes (tutti_list_next). */
 bool reading_marks_have(const char *words, const char *text);
 
-/* The next of the words, from *words on, that is a number as recipes write it, and no code such as 007; false: there is
-   none. *words is moved behind it. */
+/* The next of the words, from *words on, that is a number and no code such as 007; false: there is none. *words is
+   moved behind it. -99,9 is one, too; 1,234, which may be two, is none. */
 bool reading_marks_next_number(const char **words, double *number);
 
 /* Is a number one of the words, whatever its digits there? */

@@ -59,7 +59,7 @@ static bool rewrite(const char *text, char sign, char mark, char *out) {
     end += digits;
     text += 1 + digits;
   }
-  if ((*text == 'e' || *text == 'E') && (fraction || marked)) {
+  if ((*text == 'e' || *text == 'E') && fraction) { /* 1.500e3 is hardly 1500e3 */
     size_t length = strlen(text);
     memcpy(end, text, length);
     end += length;
