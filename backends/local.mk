@@ -51,6 +51,7 @@ libbackendcpu_la_SOURCES += %D%/cpu/groups.c
 libbackendcpu_la_SOURCES += %D%/cpu/half_impl.h
 libbackendcpu_la_SOURCES += %D%/cpu/head.c
 libbackendcpu_la_SOURCES += %D%/cpu/heads_impl.h
+libbackendcpu_la_SOURCES += %D%/cpu/labels_impl.h
 libbackendcpu_la_SOURCES += %D%/cpu/kernels.c
 libbackendcpu_la_SOURCES += %D%/cpu/kernels_impl.h
 libbackendcpu_la_SOURCES += %D%/cpu/lanes_impl.h

@@ -80,6 +80,7 @@ struct cpu_config {
   int64_t early_stopping;
   int keep, initialiser;
   double average;
+  double label_smoothing;
   double initialiser_range;
   int shuffle;
   int64_t augment_padding;
@@ -183,6 +184,7 @@ struct cpu_head_arrays {
   float *targets;                                   /* [rows][outputs], gathered */
   int32_t *labels;                                  /* [rows], gathered */
   const double *class_weights;                      /* [outputs]: of what is trained; NULL: all are 1 */
+  float label_smoothing;                            /* of what is trained */
 };
 
 /* Memory that ops on images need while they work on some of them; all nodes share it, and it stays in cache. */

@@ -1,6 +1,7 @@
 /* head.c - the meaning of the network's outputs: losses with their gradients, and predictions. As in Keras, Gaussian
    and linear losses are means over rows and outputs, and cross-entropy is the mean over rows. NOMU's is in nomu.c. */
 #include "cpu_impl.h"
+#include "labels_impl.h"
 
 #include <math.h>
 #include <string.h>
@@ -112,9 +113,12 @@ static double loss_softmax(struct cpu_plan *plan, size_t rows, bool gradients) {
   struct cpu_node *source = head_input(plan, 0);
   const int32_t *labels = plan->head.labels;
   size_t ld = source->ld;
+  const uint32_t classes = (uint32_t)plan->outputs;
+  const float smoothing = gradients ? plan->head.label_smoothing : 0;
   double total = 0;
   for (size_t r = 0; r < rows; r++)
-    total -= weight_of(plan, r, gradients) * (double)source->value[r * ld + (size_t)labels[r]];
+    total -=
+        weight_of(plan, r, gradients) * label_logit(source->value + r * ld, (uint32_t)labels[r], classes, smoothing);
   float *probability = source->value; /* in place when no step needs the logits any more */
   if (gradients) {
     memcpy(source->gradient, source->value, rows * ld * sizeof(float));
@@ -125,7 +129,8 @@ static double loss_softmax(struct cpu_plan *plan, size_t rows, bool gradients) {
     total += weight_of(plan, r, gradients) * (double)plan->head.mean[r];
   if (gradients) {
     for (size_t r = 0; r < rows; r++)
-      probability[r * ld + (size_t)labels[r]] -= 1;
+      for (uint32_t c = 0; c < classes; c++)
+        probability[r * ld + c] -= label_target(c, (uint32_t)labels[r], classes, smoothing);
     weigh_gradients(plan, rows, ld, probability);
     plan->kernels->scale(rows * ld, 1 / (float)rows, probability);
   }

@@ -110,6 +110,10 @@ const struct tutti_param CPU_PARAMS_TABLE[CPU_PARAMS] = {
                "Share of the epochs, the last ones, whose weights are averaged (Polyak & Juditsky, 1992; Izmailov et "
                "al., 2018): in these, the average so far is validated and kept. 0: none.",
                .flags = TUTTI_PARAM_SEARCHABLE),
+    TUTTI_REAL(struct cpu_config, label_smoothing, "0", 0, 1,
+               "Of classes: this share of a training row's target is spread evenly over all of them (Szegedy et al., "
+               "2016), so that networks are less sure. Validation rows are as they are.",
+               .flags = TUTTI_PARAM_SEARCHABLE, .max_open = true),
     TUTTI_CHOICE(
         struct cpu_config, initialiser, "glorot-uniform", cpu_initialiser_names,
         "How weights are drawn; glorot-uniform with biases 0 as in Keras. selu is made for lecun-normal, relu for he; "

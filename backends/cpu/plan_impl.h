@@ -7,7 +7,7 @@
 
 /* --- parameters (params_impl.h, params.c) and checks (check.c) --- */
 
-enum { CPU_PARAMS = 40 };
+enum { CPU_PARAMS = 41 };
 extern const struct tutti_param backend_cpu_params[CPU_PARAMS];
 
 /* Does the network end in the head that the task asks for, with as many numbers? */

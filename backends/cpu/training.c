@@ -122,6 +122,7 @@ double backend_cpu_rows_gradient(struct training *t, size_t count, const uint32_
   set_artificial(t, count);
   backend_cpu_forward(plan, count + plan->artificial, draws);
   plan->head.class_weights = t->job->class_weights;
+  plan->head.label_smoothing = (float)t->config->label_smoothing;
   double loss = backend_cpu_loss(plan, count, true);
   backend_cpu_backward(plan, count + plan->artificial);
   return loss;

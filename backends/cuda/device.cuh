@@ -62,6 +62,7 @@ static inline void await_copies(void) {}
 #include "backends/cpu/activation_impl.h"
 #include "backends/cpu/draws_impl.h"
 #include "backends/cpu/heads_impl.h"
+#include "backends/cpu/labels_impl.h"
 #include "backends/cpu/level_impl.h"
 #include "backends/cpu/nomu_impl.h"
 #include "backends/cpu/schedule_impl.h"
@@ -83,6 +84,7 @@ struct block {
   uint32_t outputs, artificial; /* artificial: rows at the end of a step that are no data */
   const struct cpu_attributes *head;
   const double *class_weights;
+  float label_smoothing;
   bool tensor;         /* products by tensor cores, in TF32 */
   bool weights_shared; /* the weights lie in shared memory */
   bool thin;           /* products of few rows go their own way where they are staged: the stage follows from the job */

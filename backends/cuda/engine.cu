@@ -334,6 +334,7 @@ CUDA_PHASE void begin_training(float4 *shared, const struct cuda_job &job) {
   b->head = &job.head;
   b->artificial = job.artificial;
   b->class_weights = job.class_weights;
+  b->label_smoothing = (float)job.config.label_smoothing;
   b->tensor = job.config.precision == CPU_TF32; /* predictions come without parameters: float32 */
 }
 

@@ -109,6 +109,7 @@ CUDA_PHASE double loss_of(const struct block &b, uint32_t node_count, const stru
   float *gradient = gradients && source.gradient.at != CUDA_NOWHERE ? at(b, source.gradient) : NULL;
   const auto row_of = [=](uint32_t r) { return (size_t)(order ? order[begin + r] : begin + r); };
   const double *class_weights = gradients ? b.class_weights : NULL;
+  const float smoothing = gradients ? b.label_smoothing : 0;
   if (head.op == TUTTI_OP_HEAD_NOMU)
     return gradients ? loss_of_nomu(b, head, rows, order, begin, count)
                      : likelihood_of_nomu(b, head, rows, begin, count);
@@ -125,8 +126,8 @@ CUDA_PHASE double loss_of(const struct block &b, uint32_t node_count, const stru
                       for (uint32_t c = 0; c < outputs; c++)
                         sum += v_exp_negative(x[c] - top);
                       for (uint32_t c = 0; gradient && c < outputs; c++)
-                        gradient[r * ld + c] = by * (v_exp_negative(x[c] - top) / sum - (c == label ? 1.0f : 0.0f));
-                      return weight * ((double)(top + v_log(sum)) - (double)x[label]);
+                        gradient[r * ld + c] = by * (v_exp_negative(x[c] - top) / sum - label_target(c, label, outputs, smoothing));
+                      return weight * ((double)(top + v_log(sum)) - label_logit(x, label, outputs, smoothing));
                     }) /
            (double)count;
   if (head.op == TUTTI_OP_HEAD_GAUSSIAN) {

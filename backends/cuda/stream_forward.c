@@ -530,6 +530,7 @@ void backend_cuda_stream_judge(const struct stream_run *run, const struct stream
                                    .variance = node->attributes->variance,
                                    .watched = watched,
                                    .scale = (float)node->attributes->scale,
-                                   .floor = (float)node->attributes->floor};
+                                   .floor = (float)node->attributes->floor,
+                                   .label_smoothing = gradients ? batch->label_smoothing : 0};
   backend_cuda_stream_loss(&run->place, &head);
 }

@@ -46,8 +46,8 @@ static __global__ void class_losses(struct stream_head w) {
     const float by = 1 / (float)w.count * (float)weight;
     for (uint32_t c = 0; w.gradient && c < w.ld; c++)
       w.gradient[r * w.ld + c] =
-          c < w.outputs ? by * (v_exp_negative(x[c] - top) / sum - (c == label ? 1.0f : 0.0f)) : 0;
-    w.partial[r] = weight * ((double)(top + v_log(sum)) - (double)x[label]);
+          c < w.outputs ? by * (v_exp_negative(x[c] - top) / sum - label_target(c, label, w.outputs, w.label_smoothing)) : 0;
+    w.partial[r] = weight * ((double)(top + v_log(sum)) - label_logit(x, label, w.outputs, w.label_smoothing));
   });
 }
 

@@ -207,6 +207,7 @@ struct stream_batch {
   struct stream_state *state;  /* on the device, or NULL: from the first row on */
   bool gathered;               /* inputs are in program->staging */
   const double *class_weights; /* on the device, or NULL */
+  float label_smoothing;
 };
 void backend_cuda_stream_load(const struct stream_run *run, const struct stream_batch *batch, uint32_t count);
 void backend_cuda_stream_judge(const struct stream_run *run, const struct stream_batch *batch, uint32_t count,

@@ -226,7 +226,7 @@ struct stream_head {
   const double *class_weights; /* [outputs]; NULL: all are 1 */
   uint32_t op, count, outputs, ld;
   uint32_t variance, watched; /* watched: a loss that is not finite ends the training */
-  float scale, floor;
+  float scale, floor, label_smoothing;
 };
 struct stream_predict {
   const float *value;

@@ -146,6 +146,7 @@ enum tutti_status backend_cuda_images_gradient(tutti_context *context, const str
   batch.rows = question.rows->rows;
   const struct cpu_plan *plan = question.program.plan;
   batch.state = (struct stream_state *)(void *)(run->memory + question.program.state);
+  batch.label_smoothing = (float)((const struct cpu_config *)job->config)->label_smoothing;
   if (job->class_weights)
     batch.class_weights = (const double *)(void *)(run->memory + question.program.class_weights);
   TUTTI_TRY_OUT(context, tutti_alloc(context, plan->floats, sizeof *gradient, &gradient));

@@ -186,6 +186,7 @@ enum tutti_status backend_cuda_trial_load(tutti_context *context, const struct c
   trial->train.order = (const uint32_t *)(void *)(trial->run.memory + program->order);
   trial->train.state = trial->validation.state = (struct stream_state *)(void *)(trial->run.memory + program->state);
   trial->train.gathered = trial->augments;
+  trial->train.label_smoothing = (float)trial->config->label_smoothing;
   if (trial->job.class_weights)
     trial->train.class_weights = (const double *)(void *)(trial->run.memory + program->class_weights);
   return backend_cuda_stream_load_program(&trial->run, &trial->job);

@@ -509,6 +509,72 @@ static void test_refusals(void **state) {
   end(s);
 }
 
+/* --- smoothed labels --- */
+
+/* Rows of split `from`, all of this class. */
+static tutti_split *of_class(struct setting *s, const tutti_split *from, int32_t class) {
+  int32_t labels[ROWS];
+  tutti_split *split;
+  for (size_t r = 0; r < ROWS; r++)
+    labels[r] = class;
+  OK(tutti_split_create(s->context, "train", ROWS, s->task.input, 3, tutti_split_inputs(from), NULL, labels, &split));
+  return split;
+}
+
+static tutti_tensors *gradient_on(struct setting *s, const tutti_split *rows, const tutti_tensors *weights,
+                                  double *loss) {
+  struct tutti_job job = s->job;
+  tutti_tensors *gradient;
+  job.train = rows;
+  OK(cpu_ops.gradient(s->backend, s->context, &job, weights, loss, &gradient));
+  return gradient;
+}
+
+/* Cross-entropy is linear in the target: that of a smoothed label is a mean of those of labels. Validation is as it
+   was. */
+static void test_smoothed_labels(void **state) {
+  (void)state;
+  enum { CLASSES = 3 };
+  const double share = 0.3;
+  struct setting *s = begin(TUTTI_OP_HEAD_SOFTMAX);
+  tutti_tensors *gradients[CLASSES + 2];
+  double losses[CLASSES + 2], expected;
+  plain_network(s, 1, 7, TUTTI_ACTIVATION_TANH);
+  s->values->epochs = 3;
+  train(s);
+  const tutti_tensors *weights = s->outcome.weights;
+  for (int32_t c = 0; c < CLASSES; c++) {
+    tutti_split *split = of_class(s, s->train, c);
+    gradients[c] = gradient_on(s, split, weights, &losses[c]);
+    tutti_split_destroy(split);
+  }
+  gradients[CLASSES] = gradient_on(s, s->train, weights, &losses[CLASSES]);
+  s->values->label_smoothing = share;
+  gradients[CLASSES + 1] = gradient_on(s, s->train, weights, &losses[CLASSES + 1]);
+  expected = (1 - share) * losses[CLASSES];
+  for (size_t c = 0; c < CLASSES; c++)
+    expected += share / CLASSES * losses[c];
+  assert_true(fabs(losses[CLASSES + 1] - expected) < 1e-6 && fabs(expected - losses[CLASSES]) > 0.01);
+  for (size_t i = 0; i < tutti_tensors_count(weights); i++)
+    for (size_t k = 0; k < tutti_tensors_at(weights, i)->bytes / sizeof(float); k++) {
+      double parts[CLASSES + 2];
+      for (size_t g = 0; g < CLASSES + 2; g++)
+        parts[g] = (double)((const float *)tutti_tensors_at(gradients[g], i)->data)[k];
+      expected = (1 - share) * parts[CLASSES] + share / CLASSES * (parts[0] + parts[1] + parts[2]);
+      assert_true(fabs(parts[CLASSES + 1] - expected) < 1e-6);
+    }
+  for (size_t g = 0; g < CLASSES + 2; g++)
+    tutti_tensors_destroy(gradients[g]);
+  s->values->learning_rate = 1e-12;
+  s->values->epochs = 1;
+  train(s);
+  const double smoothed = s->epochs[0].train_loss, validated = s->epochs[0].validation_loss;
+  s->values->label_smoothing = 0;
+  train(s);
+  assert_true(fabs(s->epochs[0].validation_loss - validated) < 1e-9 && fabs(s->epochs[0].train_loss - smoothed) > 1e-4);
+  end(s);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_table),         cmocka_unit_test(test_learns),
@@ -519,7 +585,7 @@ int main(void) {
       cmocka_unit_test(test_batches),       cmocka_unit_test(test_initialisers),
       cmocka_unit_test(test_nomu),          cmocka_unit_test(test_divergence),
       cmocka_unit_test(test_cancel),        cmocka_unit_test(test_refusals),
-      cmocka_unit_test(test_warm),
+      cmocka_unit_test(test_warm),          cmocka_unit_test(test_smoothed_labels),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -109,7 +109,7 @@ static void test_members(void **state) {
   static const double rare[TABLES_CLASSES] = {0.5, 1.25, 2.5};
   static const float wide[2 * TABLES_FEATURES] = {-6, -7, -6, -7, -6, 6, 7, 8, 6, 7};
   (void)state;
-  configure("epochs=20 batch_size=16 learning_rate=0.002 l2=1e-3");
+  configure("epochs=20 batch_size=16 learning_rate=0.002 l2=1e-3 label_smoothing=0.2");
   for (size_t i = 0; i < 4; i++) {
     tables_task(i == 3 ? TUTTI_OP_HEAD_NOMU : i == 2 ? TUTTI_OP_HEAD_SOFTMAX : TUTTI_OP_HEAD_GAUSSIAN);
     tutti_network *network = relu_pair();

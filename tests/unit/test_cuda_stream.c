@@ -87,7 +87,7 @@ static void test_stream_honours(void **state) {
   static const double class_weights[IMAGES_CLASSES] = {0.2, 3, 1, 0.5};
   const char *frozen[2] = {NULL, NULL};
   (void)state;
-  configure("epochs=3 batch_size=0 optimiser=sgd learning_rate=0.05 keep=last");
+  configure("epochs=3 batch_size=0 optimiser=sgd learning_rate=0.05 keep=last label_smoothing=0.2");
   tutti_network *network = images_network(4);
   struct tutti_job job = side_job(&cpu, network, 1);
   tutti_tensors *plain = step_of(&cpu, job), *weighted[2], *kept[2], *warm[2];
