@@ -355,6 +355,26 @@ static enum tutti_status plan(const struct scheduler *scheduler, const struct ab
   return status;
 }
 
+/* A search that has more trials than any cell that shares it asks for is not made smaller. */
+static void warn_larger(const struct scheduler *scheduler, const struct ablation_cell *searcher) {
+  const tutti_ablation *ablation = scheduler->ablation;
+  int64_t most = 0;
+  for (size_t i = 0; i < ablation->count; i++) {
+    const struct ablation_cell *cell = &ablation->cells[i];
+    if (&ablation->cells[cell->searcher] != searcher)
+      continue;
+    if (cell->budget == 0) /* the time bounds it */
+      return;
+    most = cell->budget > most ? cell->budget : most;
+  }
+  const uint64_t done = tutti_run_trials_done(scheduler->context, searcher->directory);
+  if (most > 0 && done > (uint64_t)most)
+    tutti_log(scheduler->context, TUTTI_LOG_WARNING,
+              "%s has %llu trials, and run.budget is %lld: it stays as it is; for a smaller one, choose another "
+              "directory with --out",
+              searcher->name, (unsigned long long)done, (long long)most);
+}
+
 static enum tutti_status begin(struct scheduler *scheduler) {
   tutti_context *context = scheduler->context;
   char *json = NULL;
@@ -367,10 +387,12 @@ static enum tutti_status begin(struct scheduler *scheduler) {
   TUTTI_TRY(context, status);
   for (size_t i = 0; i < scheduler->ablation->count; i++) {
     const struct ablation_cell *cell = &scheduler->ablation->cells[i];
-    if (cell->state == ABLATION_FINISHED)
+    if (cell->state == ABLATION_FINISHED) {
       tell(scheduler, TUTTI_ABLATION_KEPT, cell);
-    else
+      warn_larger(scheduler, cell);
+    } else {
       TUTTI_TRY(context, tutti_kept_warn(context, cell->directory, NULL, cell->removes));
+    }
   }
   return TUTTI_OK;
 }

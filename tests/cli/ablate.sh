@@ -329,6 +329,8 @@ for budget in 4 6; do
   tutti ablate small.ini --swap selector.size=1,3 --set run.budget=$budget --out byhand --resume
   expect_code 0
   expect_err "size=3_seed-3 begins"
+  larger="size=1_seed-3 has 6 trials, and run.budget is 4: it stays as it is"
+  if [ $budget = 4 ]; then expect_err "$larger"; else expect_not_in err "$larger"; fi
 done
 tutti compare byhand
 expect_code 0
