@@ -276,6 +276,14 @@ class Predictions(unittest.TestCase):
         kept = tutti._rows._array([[True, 1.5], [0.5, False]])
         self.assertEqual([type(value) for value in kept.ravel().tolist()], [bool, float, float, bool])
         self.assertEqual(tutti._rows._array([[1, 1.5]]).dtype, float)
+        for kind in numpy.float32, numpy.float16:  # may be categories
+            self.assertEqual(tutti._rows._doubles(numpy.array([0.1, -99.9, numpy.nan, 0.1], dtype=kind))[[0, 1, 3]].tolist(), [0.1, -99.9, 0.1])
+        many = numpy.arange(2000, dtype=numpy.float32) / 7
+        numpy.testing.assert_array_equal(tutti._rows._doubles(many), many.astype(float))
+        numpy.testing.assert_array_equal(tutti._rows._doubles(numpy.repeat(many, 7)), numpy.repeat(many, 7).astype(float))
+        self.assertEqual(tutti._rows._doubles(numpy.array([], dtype=numpy.float32)).tolist(), [])
+        masked = numpy.ma.array(numpy.array([0.1, 5], dtype=numpy.float32), mask=[False, True])
+        self.assertEqual(tutti._rows._filled(masked)[0], 0.1)
         words = columns["group"].copy()
         words[3] = numpy.zeros(2)
         with self.assertRaisesRegex(tutti.UsageError, "a value in each cell"):
