@@ -367,8 +367,10 @@ static void warn_larger(const struct scheduler *scheduler, const struct ablation
       return;
     most = cell->budget > most ? cell->budget : most;
   }
+  if (most == 0) /* another cell has searched */
+    return;
   const uint64_t done = tutti_run_trials_done(scheduler->context, searcher->directory);
-  if (most > 0 && done > (uint64_t)most)
+  if (done > (uint64_t)most)
     tutti_log(scheduler->context, TUTTI_LOG_WARNING,
               "%s has %llu trials, and run.budget is %lld: it stays as it is; for a smaller one, choose another "
               "directory with --out",

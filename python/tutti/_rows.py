@@ -12,7 +12,10 @@ from ._library import library
 
 
 def _has_truths(values):
-    return any(_has_truths(value) if isinstance(value, (list, tuple)) else isinstance(value, bool) for value in values)
+    return any(
+        _has_truths(value) if isinstance(value, (list, tuple)) else isinstance(value, (bool, numpy.bool_))
+        for value in values
+    )
 
 
 def _array(values):

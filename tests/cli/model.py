@@ -275,6 +275,7 @@ class Predictions(unittest.TestCase):
             model.forecast(dict(columns, group=["grün".encode(), *columns["group"][1:]]))
         kept = tutti._rows._array([[True, 1.5], [0.5, False]])
         self.assertEqual([type(value) for value in kept.ravel().tolist()], [bool, float, float, bool])
+        self.assertEqual(tutti._rows._array([numpy.True_, 1.5]).dtype, object)
         self.assertEqual(tutti._rows._array([[1, 1.5]]).dtype, float)
         for kind in numpy.float32, numpy.float16:  # may be categories
             self.assertEqual(tutti._rows._doubles(numpy.array([0.1, -99.9, numpy.nan, 0.1], dtype=kind))[[0, 1, 3]].tolist(), [0.1, -99.9, 0.1])

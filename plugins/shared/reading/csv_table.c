@@ -31,7 +31,7 @@ struct table {
   bool settles;     /* does the file say how numbers are written */
   bool comma_parts; /* do commas separate cells */
   const char *missing_marks, *strip;
-  bool has_marks; /* of a file: are those that are numbers at hand */
+  bool has_marks; /* have the marks that are numbers been found; for a single word they are not */
   double *marks;  /* [mark_count] */
   size_t mark_count;
   bool tolerant;
@@ -62,26 +62,16 @@ static bool is_number(const struct table *table, const char *text) {
   return is_number_of(table, text, &number);
 }
 
-/* A list of numbers with commas between them would mark nothing. */
-static enum tutti_status check_marks(const struct table *table) {
-  const char *words = table->missing_marks, *word;
-  size_t length;
-  double number;
-  while (tutti_list_next(&words, " \t", &word, &length)) {
-    char text[READING_NUMERAL_ROOM];
-    (void)snprintf(text, sizeof text, "%.*s", (int)(length > 0 && length < sizeof text ? length - 1 : 0), word);
-    if (length > 0 && word[length - 1] == ',' && is_number_of(table, text, &number))
-      return TUTTI_FAIL(table->context, TUTTI_ERROR_USAGE,
-                        "data.missing_marks: expected marks with blanks between them, found a comma behind '%s'", text);
-  }
-  return TUTTI_OK;
-}
-
-/* Of each cell of a file it is asked whether it is a mark. */
+/* Of each cell of a file it is asked whether it is a mark. A list with commas between its numbers would mark
+   nothing. */
 static enum tutti_status find_marks(struct table *table) {
+  char listed[READING_MARKS_ROOM];
   const char *words = table->missing_marks;
   size_t count = 0;
   double number;
+  if (reading_marks_end_in_comma(words, listed))
+    return TUTTI_FAIL(table->context, TUTTI_ERROR_USAGE,
+                      "data.missing_marks: expected marks with blanks between them, found a comma behind '%s'", listed);
   while (reading_marks_next_number(&words, &number))
     count++;
   TUTTI_TRY(table->context, tutti_alloc(table->context, count, sizeof *table->marks, &table->marks));
@@ -419,7 +409,6 @@ static enum tutti_status take_row(void *argument, const struct csv_row *row, cha
   if (first) {
     table->decimal = decimal_of(row->delimiter, table->decimal);
     table->comma_parts = row->delimiter == ',';
-    TUTTI_TRY(table->context, check_marks(table));
     TUTTI_TRY(table->context, find_marks(table));
   }
   if (row->count != columns)

@@ -36,18 +36,33 @@ bool reading_marks_have(const char *words, const char *text) {
   return false;
 }
 
+static bool is_number(const char *word, size_t length, double *number) {
+  char mark[READING_MARKS_ROOM], plain[READING_NUMERAL_ROOM];
+  (void)snprintf(mark, sizeof mark, "%.*s", (int)(length < sizeof mark ? length : 0), word);
+  bool rewritten =
+      !tutti_cell_in_threes(mark, ',') && reading_numeral(mark, READING_DECIMAL_EITHER, plain) == READING_NUMBER;
+  enum tutti_cell kind = tutti_cell_read(rewritten ? plain : mark, number);
+  return !csv_has_zeros(mark) && (kind == TUTTI_CELL_NUMBER || kind == TUTTI_CELL_INFINITE);
+}
+
 bool reading_marks_next_number(const char **words, double *number) {
   const char *word;
-  char mark[READING_MARKS_ROOM], plain[READING_NUMERAL_ROOM];
   size_t length;
-  while (tutti_list_next(words, blanks, &word, &length)) {
-    (void)snprintf(mark, sizeof mark, "%.*s", (int)(length < sizeof mark ? length : 0), word);
-    bool rewritten =
-        !tutti_cell_in_threes(mark, ',') && reading_numeral(mark, READING_DECIMAL_EITHER, plain) == READING_NUMBER;
-    enum tutti_cell kind = tutti_cell_read(rewritten ? plain : mark, number);
-    if (!csv_has_zeros(mark) && (kind == TUTTI_CELL_NUMBER || kind == TUTTI_CELL_INFINITE))
+  while (tutti_list_next(words, blanks, &word, &length))
+    if (is_number(word, length, number))
       return true;
-  }
+  return false;
+}
+
+bool reading_marks_end_in_comma(const char *words, char *number) {
+  const char *word;
+  size_t length;
+  double value;
+  while (tutti_list_next(&words, blanks, &word, &length))
+    if (length > 0 && word[length - 1] == ',' && is_number(word, length - 1, &value)) {
+      (void)snprintf(number, READING_MARKS_ROOM, "%.*s", (int)length - 1, word);
+      return true;
+    }
   return false;
 }
 

@@ -14,6 +14,9 @@ bool reading_marks_have(const char *words, const char *text);
    moved behind it. -99,9 is one, too; 1,234, which may be two, is none. */
 bool reading_marks_next_number(const char **words, double *number);
 
+/* Is there a number with a comma behind it, as in a list with commas? It is written to number[READING_MARKS_ROOM]. */
+bool reading_marks_end_in_comma(const char *words, char *number);
+
 /* Is a number one of the words, whatever its digits there? */
 bool reading_marks_have_number(const char *words, double number);
 
