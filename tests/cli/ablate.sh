@@ -150,6 +150,20 @@ tutti status slow --watch
 expect_code 0
 expect_out "cells       4: 0 finished, 0 running, 0 failed, 4 waiting" "the same tutti ablate with --resume goes on" \
   "  stopped   budget=2000_seed-3: "
+# A trial that was begun when its run was killed is not done.
+"$TUTTI_PROGRAM" ablate small.ini --swap selector.size=1,2 --set hyperparameters.epochs=1000000 --out endless --quiet --workers 1 >/dev/null 2>&1 &
+endless=$!
+for ((i = 0; i < 3000; i++)); do
+  "$TUTTI_PROGRAM" status endless 2>/dev/null | grep -q "workers     1 of 1 at work" && break
+  sleep 0.02
+done
+kill -STOP $endless # so that it does not see how its child ends
+pkill -KILL -P $endless
+kill -KILL $endless
+wait $endless 2>/dev/null
+tutti status endless --json
+expect_code 0
+expect_json 0 cells 0 trials
 sed 's/"name": "budget=2000_seed-3"/"name": "..\/x"/' slow/ablation.json >torn && mv torn slow/ablation.json
 tutti status slow
 expect_code 1

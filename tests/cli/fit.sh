@@ -128,6 +128,17 @@ tutti fit "$ini/1d.ini" "${tiny[@]}" --repeats 4 --out at-once --quiet
 same at-once grown
 tutti fit "$ini/1d.ini" "${tiny[@]}" --repeats 3 --out grown --quiet --resume
 expect_usage_error "grown has 4 repeats already, and 3 are asked for"
+# A fit that is to go on is left out of comparisons, since its recipe is not what its results are of.
+timeout -s INT 1 "$TUTTI_PROGRAM" fit "$ini/1d.ini" "${tiny[@]}" --repeats 100000 --out grown --resume --quiet >out 2>err
+tutti compare grown at-once --metric nll-min
+expect_code 0
+expect_out "grown: not finished: its fits go on" "tutti fit --resume ends it"
+
+# Artificial points lie on a grid where there is one variable; of two it would be none.
+tutti fit "$ini/1d.ini" "${tiny[@]}" --set surrogate.points=grid --repeats 1 --out grid --quiet
+expect_code 0
+tutti fit "$ini/1d.ini" "${tiny[@]}" --set surrogate.points=grid --set data.function=styblinski2d --repeats 1 --out no-grid --quiet
+expect_usage_error "surrogate.points = grid: expected one variable, found 2; take surrogate.points = random"
 
 # Two inputs: fields. Other surrogates.
 tutti fit "$ini/1d.ini" "${tiny[@]}" --set data.function=styblinski2d --set fit.grid=9 --repeats 1 --out plane --quiet

@@ -227,13 +227,16 @@ static void check_marks(struct conform *conform) {
   struct subject subject;
   char word[32], meaning[TUTTI_SOURCE_WORD_ROOM];
   double mark, again;
-  bool any, same;
+  bool any, same, missing = false;
   open_subject(conform, &subject);
   TRY(conform, tutti_source_mark(conform->context, subject.source, 0, &mark, &any));
   if (!any)
     conform_skip(conform, "it has none (give it some by --set source/%s.KEY=VALUE)", conform->name);
   need_rows(conform, &subject);
   tutti_rows *rows = read_rows(conform, &subject);
+  for (size_t c = 0; c < tutti_rows_columns(rows); c++)
+    for (size_t r = 0; r < tutti_rows_count(rows); r++)
+      missing = missing || tutti_rows_cell(rows, r, c) == TUTTI_CELL_MISSING;
   for (size_t i = 0; any; i++) {
     TRY(conform, tutti_source_mark(conform->context, subject.source, i, &again, &same));
     REQUIRE(conform, same && again == mark, "mark %zu is %g, and then another number or none", i, mark);
@@ -250,6 +253,9 @@ static void check_marks(struct conform *conform) {
   }
   tutti_rows_destroy(rows);
   close_subject(&subject);
+  if (!missing)
+    conform_skip(conform, "no cell is missing (give a file with marked ones by --set source/%s.path=FILE)",
+                 conform->name);
 }
 
 const struct conform_check conform_source[] = {
