@@ -197,7 +197,7 @@ void show_trials(const json_t *trials, FILE *out) {
             budget = (long long)json_integer_value(json_object_get(trials, "budget")),
             failed = (long long)json_integer_value(json_object_get(trials, "failed"));
   char of[32] = "", cut[48] = "";
-  if (budget > 0)
+  if (budget > 0 && done <= budget)
     (void)snprintf(of, sizeof of, " of %lld", budget);
   if (json_object_get(trials, "pruned"))
     (void)snprintf(cut, sizeof cut, ", %lld pruned", (long long)json_integer_value(json_object_get(trials, "pruned")));

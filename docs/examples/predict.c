@@ -23,10 +23,16 @@ static bool ask(const char *run, size_t columns, const double *row) {
 int main(int count, char **words) {
   double row[100];
   size_t columns = 0;
-  for (int i = 2; i < count && columns < 100; i++)
-    row[columns++] = strtod(words[i], NULL);
-  if (count > 1)
+  for (int i = 2; i < count && columns < 100; i++) {
+    char *end;
+    row[columns++] = strtod(words[i], &end);
+    if (end == words[i] || *end) {
+      (void)fprintf(stderr, "expected a number, found '%s'\n", words[i]);
+      return 1;
+    }
+  }
+  if (count > 1 && count <= 102)
     return ask(words[1], columns, row) ? 0 : 1;
-  (void)fputs("predict RUN NUMBER...\n", stderr);
+  (void)fputs("predict RUN NUMBER... (at most 100)\n", stderr);
   return 1;
 }

@@ -322,6 +322,9 @@ enum tutti_status tutti_page_write(tutti_context *context, const struct report_p
   add_head(&out, page);
   if (page->runs > 1)
     tutti_text_add(&out, "<h1>%zu runs, side by side</h1>\n", page->runs);
+  if (page->waiting > 0)
+    tutti_text_add(&out, "<p class=\"warn\">%zu more %s not begun.</p>\n", page->waiting,
+                   tutti_plural(page->waiting, "run has", "runs have"));
   add_links(&out, page);
   tutti_text_add(&out, "<div class=\"part\">\n");
   for (size_t i = 0; i < page->together_count; i++) {

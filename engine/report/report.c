@@ -78,6 +78,7 @@ enum tutti_status tutti_report(tutti_context *context, size_t count, const char 
   *html = NULL;
   TUTTI_TRY_OUT(context, tutti_report_find(context, count, directories, &runs));
   page.runs = runs.count;
+  page.waiting = runs.waiting;
   TUTTI_TRY_OUT(context, tutti_alloc(context, page.runs, sizeof *facts, &facts));
   TUTTI_TRY_OUT(context, tutti_alloc(context, page.charts * page.runs, sizeof *page.figures, &page.figures));
   TUTTI_TRY_OUT(context, make_page(context, &runs, facts, &page, html));

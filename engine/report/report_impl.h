@@ -154,6 +154,7 @@ enum { REPORT_MANY_RUNS = 4 }; /* of more runs, the page has only what is brief 
 
 struct report_page {
   size_t runs, sections, charts; /* charts: of all sections */
+  size_t waiting;                /* cells of ablations that have not begun */
   const struct report_facts *facts;
   const struct report_section *const *section;
   struct report_figure *figures;  /* [charts][runs] */

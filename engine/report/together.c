@@ -12,12 +12,31 @@
 
 /* --- which runs --------------------------------------------------------------------------------------------------- */
 
+/* Cells of an ablation that have not begun have nothing to show. What was given by its own name stays. */
+static void leave_out_waiting(struct report_runs *runs) {
+  size_t kept = 0;
+  for (size_t i = 0; i < runs->count; i++) {
+    bool begun = tutti_run_directory_has_run(runs->paths[i]) || tutti_run_directory_has_pools(runs->paths[i]);
+    for (size_t k = 0; k < runs->given && !begun; k++)
+      begun = strcmp(runs->paths[i], runs->directories[k]) == 0;
+    if (begun)
+      runs->paths[kept++] = runs->paths[i];
+    else
+      tutti_free(runs->paths[i]);
+  }
+  runs->waiting = runs->count - kept;
+  runs->count = kept;
+}
+
 enum tutti_status tutti_report_find(tutti_context *context, size_t count, const char *const *directories,
                                     struct report_runs *runs) {
   *runs = (struct report_runs){.given = count, .directories = directories};
   if (count == 0)
     return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "expected a run directory, found none");
   TUTTI_TRY(context, tutti_compare_find(context, count, directories, &runs->count, &runs->paths));
+  leave_out_waiting(runs);
+  if (runs->count == 0)
+    return TUTTI_FAIL(context, TUTTI_ERROR_USAGE, "%s: none of its %zu runs has begun", directories[0], runs->waiting);
   TUTTI_TRY(context, tutti_alloc(context, runs->count, sizeof *runs->labels, &runs->labels));
   return tutti_path_labels(context, runs->count, (const char *const *)runs->paths, runs->labels);
 }

@@ -5,7 +5,7 @@
 #include "report_impl.h"
 
 struct report_runs {
-  size_t count, given;
+  size_t count, given, waiting;   /* waiting: cells of ablations that have not begun; they are not among the others */
   char **paths, **labels;         /* [count] */
   const char *const *directories; /* [given], as they were given; borrowed */
 };

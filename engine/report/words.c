@@ -147,8 +147,11 @@ static void say_asked(const struct report_facts *facts, struct tutti_text *out) 
                                                    : " valued; the least value counts. ");
   }
   const long long budget = (long long)json_integer_value(json_object_get(trials, "budget"));
-  tutti_text_add(out, "%lld of %lld %s done", (long long)json_integer_value(json_object_get(trials, "done")), budget,
-                 tutti_plural((size_t)budget, "trial is", "trials are"));
+  const long long done = (long long)json_integer_value(json_object_get(trials, "done"));
+  tutti_text_add(out, "%lld", done);
+  if (done <= budget)
+    tutti_text_add(out, " of %lld", budget);
+  tutti_text_add(out, " %s done", tutti_plural((size_t)(budget > done ? budget : done), "trial is", "trials are"));
   long long failed = json_integer_value(json_object_get(trials, "failed"));
   if (failed > 0)
     tutti_text_add(out, ", of which %lld failed", failed);

@@ -161,8 +161,6 @@ static enum tutti_status read_summary(tutti_context *context, struct compare_run
   if (status == TUTTI_ERROR_CORRUPT) {
     status = tutti_strdup(context, tutti_error_message(context), &run->reason);
     tutti_error_clear(context);
-  } else if (status == TUTTI_OK && !run->summary) {
-    status = tutti_strdup(context, "not finished", &run->reason);
   }
   return status;
 }
@@ -182,14 +180,36 @@ out:
   return status;
 }
 
-/* Its recipe is not what its results come from. */
-static const char *why_unfinished(const struct compare_run *run, bool fits) {
+/* It has no result, or one that is not of what its recipe asks for. */
+static enum tutti_status say_unfinished(tutti_context *context, struct compare_run *run, bool fits) {
+  const char *what = fits ? "fits" : "search", *command = fits ? "fit" : run->recipe ? "ablate" : "run";
+  bool shared = tutti_run_is_shared(run->directory);
+  if (!run->summary)
+    return tutti_format(context, &run->reason, "not finished: its %s %s not ended; tutti %s --resume ends %s", what,
+                        fits ? "have" : "has", command, fits ? "them" : "it");
   if (fits)
-    return "not finished: its fits go on, or are more than its results are of; tutti fit --resume ends it";
-  if (tutti_run_is_shared(run->directory))
-    return "not finished: the search that it shares goes on, or has since its ensemble was chosen; tutti ablate "
-           "--resume ends it";
-  return "not finished: its search goes on, or has since its ensemble was chosen; tutti run --resume ends it";
+    return tutti_strdup(context,
+                        "not finished: its fits go on, or are more than its results are of; tutti fit "
+                        "--resume ends them",
+                        &run->reason);
+  return tutti_format(context, &run->reason,
+                      "not finished: %s goes on, or has since its ensemble was chosen; tutti %s --resume ends it",
+                      shared ? "the search that it shares" : "its search", shared ? "ablate" : command);
+}
+
+/* A search that another cell has made larger has more trials than this cell's recipe asks for; then they are its
+   budget. */
+static enum tutti_status take_trials(tutti_context *context, struct compare_run *run) {
+  const json_t *trials = json_object_get(run->summary, "trials");
+  const json_int_t done = json_integer_value(json_object_get(trials, "done")),
+                   budget = json_integer_value(json_object_get(trials, "budget"));
+  for (size_t i = 0; budget > 0 && done > budget && i < run->count; i++) {
+    if (strcmp(run->items[i].key, "run.budget") != 0)
+      continue;
+    tutti_free(run->items[i].value);
+    TUTTI_TRY(context, tutti_format(context, &run->items[i].value, "%lld", (long long)done));
+  }
+  return TUTTI_OK;
 }
 
 static enum tutti_status read_run(tutti_context *context, const char *split, struct compare_run *run) {
@@ -203,10 +223,11 @@ static enum tutti_status read_run(tutti_context *context, const char *split, str
     return TUTTI_OK;
   TUTTI_TRY(context, read_recipe(context, run, &finished, &fits));
   TUTTI_TRY(context, read_summary(context, run));
-  if (!run->summary)
+  if (run->reason)
     return TUTTI_OK;
-  if (!finished)
-    return tutti_strdup(context, why_unfinished(run, fits), &run->reason);
+  if (!run->summary || !finished)
+    return say_unfinished(context, run, fits);
+  TUTTI_TRY(context, take_trials(context, run));
   TUTTI_TRY(context, read_metrics(context, split, run));
   return read_rows(context, split, run);
 }

@@ -12,10 +12,9 @@ from ._library import library
 
 
 def _has_truths(values):
-    return any(
-        _has_truths(value) if isinstance(value, (list, tuple)) else isinstance(value, (bool, numpy.bool_))
-        for value in values
-    )
+    if isinstance(values, (list, tuple)):
+        return any(_has_truths(value) for value in values)
+    return isinstance(values, (bool, numpy.bool_))
 
 
 def _array(values):
@@ -55,7 +54,10 @@ def _columns_of(X):
 def _encoded(text, what):
     if "\0" in text:
         raise _library.UsageError(f"{what}: {text!r} has a zero byte, which no text of the data can have", "usage")
-    return text.encode()
+    try:
+        return text.encode()
+    except UnicodeEncodeError:  # a lone half of a character
+        raise _library.UsageError(f"{what}: {text!r} cannot be written in UTF-8", "usage") from None
 
 
 def _is_missing(value):
@@ -67,13 +69,16 @@ def _is_missing(value):
         return True
 
 
-def _text_of(value):
+def _text_of(value, what):
     if _is_missing(value):
         return ""
     if isinstance(value, str):
         return value
     if isinstance(value, bytes):
-        return value.decode()
+        try:
+            return value.decode()
+        except UnicodeDecodeError:
+            raise _library.UsageError(f"{what}: {value!r} is no UTF-8; decode it first", "usage") from None
     if hasattr(value, "isoformat"):  # a date
         return value.isoformat()
     return str(value)
@@ -87,15 +92,17 @@ def _texts_of_dates(values):
 
 def _number_of(value):
     try:
-        if isinstance(value, numpy.floating) and not isinstance(value, float):
-            return float(str(value))  # float32's 0.1 is 0.1
-        return float(value)
+        number = float(value)
+        whole = number.is_integer() and abs(number) < 2**53  # float16's 10008 is written 1.001e+04
+        if whole or isinstance(value, float) or not isinstance(value, numpy.floating):
+            return number
+        return float(str(value))  # float32's 0.1 is 0.1
     except OverflowError:
         return math.inf if value > 0 else -math.inf
 
 
 def _doubles(values):
-    """Numbers of fewer bits, of which there are as few different ones as categories can be, are what they are written as:
+    """Fractions of fewer bits, of which there are as few different ones as categories can be, are what they are written as:
     float32's 0.1 is 0.1, as it is in the training file."""
     most, first = 1000, 10000
     if values.dtype.kind == "f" and values.dtype.itemsize < 8 and len(numpy.unique(values[:first])) <= most:
@@ -105,20 +112,21 @@ def _doubles(values):
     return numpy.ascontiguousarray(values, dtype=numpy.float64)
 
 
-def _add_values(context, rows, column, values):
+def _add_values(context, rows, column, name, values):
     """Strings count as the words of the training file do, dates as written in ISO 8601, fractions as numbers; None and NaN
     as missing."""
-    for value in values:
+    for row, value in enumerate(values):
+        what = f"row {row}, column {column if name is None else repr(name)}"
         if isinstance(value, numpy.ndarray) and value.ndim == 0:
             value = value[()]
         if isinstance(value, (numpy.ndarray, list, tuple, dict, set)):
-            raise _library.UsageError(f"column {column}: expected a value in each cell, found {value!r:.60}", "usage")
+            raise _library.UsageError(f"{what}: expected a value in each cell, found {value!r:.60}", "usage")
         if isinstance(value, (float, numpy.floating, decimal.Decimal, fractions.Fraction)) and not _is_missing(value):
             number = ctypes.c_double(_number_of(value))
             context.call("tutti_rows_add_numbers", rows, column, 1, ctypes.byref(number))
         else:
-            text = _text_of(value)
-            context.call("tutti_rows_add_cell", rows, column, _encoded(text, f"column {column}"))
+            text = _encoded(_text_of(value, what), what)
+            context.call("tutti_rows_add_cell", rows, column, text)
 
 
 def _filled(values):
@@ -141,10 +149,9 @@ def _add_column(context, rows, number, name, values):
         values = _doubles(values)
         context.call("tutti_rows_add_numbers", rows, number, len(values), values.ctypes.data_as(ctypes.POINTER(ctypes.c_double)))
     elif values.dtype.kind == "M":
-        _add_values(context, rows, number, _texts_of_dates(values))
+        _add_values(context, rows, number, name, _texts_of_dates(values))
     elif values.dtype.kind in "OUS":
-        texts = numpy.char.decode(values, "utf-8") if values.dtype.kind == "S" else values
-        _add_values(context, rows, number, texts.tolist())
+        _add_values(context, rows, number, name, values.tolist())
     else:
         raise _library.UsageError(
             f"column {name or number}: expected numbers or texts, found {values.dtype}; convert it as it was in the "

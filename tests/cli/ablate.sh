@@ -164,6 +164,13 @@ wait $endless 2>/dev/null
 tutti status endless --json
 expect_code 0
 expect_json 0 cells 0 trials
+tutti compare endless
+expect_code 2
+expect_err "size=1_seed-3: not finished: its search has not ended; tutti ablate --resume ends it"
+tutti report endless --to endless.html
+expect_code 0
+expect_out "endless.html: 1 run"
+expect_in endless.html "1 more run has not begun." "0 of "
 sed 's/"name": "budget=2000_seed-3"/"name": "..\/x"/' slow/ablation.json >torn && mv torn slow/ablation.json
 tutti status slow
 expect_code 1
@@ -345,10 +352,11 @@ for budget in 4 6; do
   expect_err "size=3_seed-3 begins"
   larger="size=1_seed-3 has 6 trials, and run.budget is 4: it stays as it is"
   if [ $budget = 4 ]; then expect_err "$larger"; else expect_not_in err "$larger"; fi
+  tutti compare byhand # all have the same trials, whatever their recipes ask for
+  expect_code 0
+  expect_out "2 runs: 2 variants, 1 data set, 1 block" "selector.size"
+  expect_not_in out "run.budget"
 done
-tutti compare byhand
-expect_code 0
-expect_not_in out "run.budget"
 # One whose process dies has failed, and what there was before is not its end.
 grow
 pkill -KILL -P $grower

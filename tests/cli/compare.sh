@@ -241,7 +241,7 @@ expect_out "going/top-3: not finished: its search goes on, or has since its ense
 rm runs/top-3/summary.json
 tutti compare runs
 expect_code 0
-expect_out "5 runs: 2 variants" "Left out" "runs/top-3: not finished" "mean rank over 2 blocks"
+expect_out "5 runs: 2 variants" "Left out" "runs/top-3: not finished: its search has not ended; tutti run --resume ends it" "mean rank over 2 blocks"
 # A summary that is not as it was written is none, whatever it says.
 for torn in '{' '[]' '{}' '{"evaluation": 7, "best": 3, "loss": []}' '{"evaluation": [{"split": 3}]}' '{"evaluation": [{"split": "test", "metrics": [{"name": 1}]}]}' \
   '{"evaluation": [{"split": "test", "metrics": [7]}]}' '{"evaluation": [0]}'; do

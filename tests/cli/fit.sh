@@ -132,7 +132,7 @@ expect_usage_error "grown has 4 repeats already, and 3 are asked for"
 timeout -s INT 1 "$TUTTI_PROGRAM" fit "$ini/1d.ini" "${tiny[@]}" --repeats 100000 --out grown --resume --quiet >out 2>err
 tutti compare grown at-once --metric nll-min
 expect_code 0
-expect_out "grown: not finished: its fits go on" "tutti fit --resume ends it"
+expect_out "grown: not finished: its fits go on" "tutti fit --resume ends them"
 
 # Artificial points lie on a grid where there is one variable; of two it would be none.
 tutti fit "$ini/1d.ini" "${tiny[@]}" --set surrogate.points=grid --repeats 1 --out grid --quiet

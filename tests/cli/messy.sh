@@ -135,6 +135,19 @@ expect_not_in out "data.strip" "no numbers" "data.missing_marks"
 tutti validate plain.ini --set data.path=mixed.csv --set data.target=y --set "data.missing_marks=-999, x"
 expect_code 2
 expect_err "data.missing_marks: expected marks with blanks between them, found a comma behind '-999'"
+for marks in "-99,-999:comma behind '-99'" "none,-99:comma behind 'none'" "-99;-999:semicolon behind '-99'" "x -99,9,-999:comma behind '-99'"; do
+  tutti validate plain.ini --set data.path=mixed.csv --set data.target=y --set "data.missing_marks=${marks%%:*}"
+  expect_code 2
+  expect_err "data.missing_marks: expected marks with blanks between them, found a ${marks#*:}"
+done
+# Texts with commas, and one number with a decimal comma, are marks.
+tutti validate plain.ini --set data.path=mixed.csv --set data.target=y --set 'data.missing_marks="no, 1" no,yes -99,9 -9,999 x z' --set data.missing=mean
+expect_code 0
+
+# Names with commas in them, as many as there are semicolons between them.
+printf 'length, m;width, m;y\n1,5;2;3\n2,5;4,5;5\n3;1;2,5\n4;2;4\n5;3;1\n6,5;2;2\n' >units.csv
+tutti validate plain.ini --set data.path=units.csv --set data.target=y
+expect_out "3 columns" "  length, m  input   numbers" "1.5000 to 6.5000"
 
 # A table that does not fit into the memory that it may have: its need and that limit, before the machine is used up.
 if [ -z "${TUTTI_TEST_WATCHED-}" ]; then

@@ -279,6 +279,10 @@ class Predictions(unittest.TestCase):
         self.assertEqual(tutti._rows._array([[1, 1.5]]).dtype, float)
         for kind in numpy.float32, numpy.float16:  # may be categories
             self.assertEqual(tutti._rows._doubles(numpy.array([0.1, -99.9, numpy.nan, 0.1], dtype=kind))[[0, 1, 3]].tolist(), [0.1, -99.9, 0.1])
+        for kind, whole in (numpy.float32, [-2147483648, 123456792, 16777216]), (numpy.float16, [10008, -2049]):
+            values = numpy.array(whole, dtype=kind)  # no shorter number that is next to it, as 1.001e+04
+            self.assertEqual(tutti._rows._doubles(values).tolist(), [float(value) for value in values])
+            self.assertEqual([tutti._rows._number_of(value) for value in values], [float(value) for value in values])
         many = numpy.arange(2000, dtype=numpy.float32) / 7
         numpy.testing.assert_array_equal(tutti._rows._doubles(many), many.astype(float))
         numpy.testing.assert_array_equal(tutti._rows._doubles(numpy.repeat(many, 7)), numpy.repeat(many, 7).astype(float))
@@ -289,6 +293,13 @@ class Predictions(unittest.TestCase):
         words[3] = numpy.zeros(2)
         with self.assertRaisesRegex(tutti.UsageError, "a value in each cell"):
             model.forecast(dict(columns, group=words))
+        for word, message in ("Zürich".encode("latin1"), "is no UTF-8"), ("\udc00", "cannot be written in UTF-8"):
+            words[3] = word
+            with self.assertRaisesRegex(tutti.UsageError, f"row 3, column 'group': .*{message}"):
+                model.forecast(dict(columns, group=words), tolerant=True)
+        for one in 5, "red", dict(x1=0.5, x2=0.5, group="red"):
+            with self.assertRaisesRegex(tutti.UsageError, "expected (rows|one dimension)"):
+                model.predict(one)
         with self.assertRaisesRegex(tutti.UsageError, "targets that are numbers"):
             model.score(columns, ["much"] * len(words))
 

@@ -130,8 +130,9 @@ static unsigned char delimiter_character(int delimiter) {
   }
 }
 
-/* The delimiter that a file seems to have, of READING_DELIMITER_; `whole`: there is no more of it. Where its lines are
-   rows by their words, blanks delimit; tabs are among them if the first line has runs of both. */
+/* The delimiter that a file seems to have, of READING_DELIMITER_; `whole`: there is no more of it. Commas stand in
+   names, too ("length, m;y"): where another is as frequent, it is that. Where its lines are rows by their words, blanks
+   delimit; tabs are among them if the first line has runs of both. */
 static int guess_delimiter(const char *text, size_t length, bool whole) {
   static const char candidates[] = ",;\t|";
   static const int meant[] = {READING_DELIMITER_COMMA, READING_DELIMITER_SEMICOLON, READING_DELIMITER_TAB,
@@ -146,7 +147,7 @@ static int guess_delimiter(const char *text, size_t length, bool whole) {
       counts[c] += text[i] == candidates[c];
   }
   for (size_t c = 1; c < CANDIDATES; c++)
-    if (counts[c] > counts[best])
+    if (counts[c] > counts[best] || (best == 0 && counts[c] > 0 && counts[c] == counts[best]))
       best = c;
   reading_words_add(&first, text, i);
   if (counts[best] > 0 && !(meant[best] == READING_DELIMITER_TAB && first.runs))

@@ -62,16 +62,16 @@ static bool is_number(const struct table *table, const char *text) {
   return is_number_of(table, text, &number);
 }
 
-/* Of each cell of a file it is asked whether it is a mark. A list with commas between its numbers would mark
-   nothing. */
+/* Of each cell of a file it is asked whether it is a mark. A list with commas would mark nothing. */
 static enum tutti_status find_marks(struct table *table) {
-  char listed[READING_MARKS_ROOM];
+  char first[READING_MARKS_ROOM], sign;
   const char *words = table->missing_marks;
   size_t count = 0;
   double number;
-  if (reading_marks_end_in_comma(words, listed))
+  if (reading_marks_are_listed(words, first, &sign))
     return TUTTI_FAIL(table->context, TUTTI_ERROR_USAGE,
-                      "data.missing_marks: expected marks with blanks between them, found a comma behind '%s'", listed);
+                      "data.missing_marks: expected marks with blanks between them, found a %s behind '%s'",
+                      sign == ',' ? "comma" : "semicolon", first);
   while (reading_marks_next_number(&words, &number))
     count++;
   TUTTI_TRY(table->context, tutti_alloc(table->context, count, sizeof *table->marks, &table->marks));

@@ -54,15 +54,34 @@ bool reading_marks_next_number(const char **words, double *number) {
   return false;
 }
 
-bool reading_marks_end_in_comma(const char *words, char *number) {
+/* Is a part of a word a number, where commas and semicolons part it? */
+static bool has_number_part(const char *word, size_t length) {
+  double number;
+  for (size_t begin = 0, end; begin <= length; begin = end + 1) {
+    for (end = begin; end < length && word[end] != ',' && word[end] != ';';)
+      end++;
+    if (is_number(word + begin, end - begin, &number))
+      return true;
+  }
+  return false;
+}
+
+bool reading_marks_are_listed(const char *words, char *first, char *sign) {
   const char *word;
   size_t length;
-  double value;
-  while (tutti_list_next(&words, blanks, &word, &length))
-    if (length > 0 && word[length - 1] == ',' && is_number(word, length - 1, &value)) {
-      (void)snprintf(number, READING_MARKS_ROOM, "%.*s", (int)length - 1, word);
-      return true;
-    }
+  double number;
+  while (tutti_list_next(&words, blanks, &word, &length)) {
+    char whole[READING_MARKS_ROOM];
+    (void)snprintf(whole, sizeof whole, "%.*s", (int)(length < sizeof whole ? length : 0), word);
+    size_t at = strcspn(whole, ",;");
+    bool one = is_number(word, length, &number) || tutti_cell_in_threes(whole, ',');
+    if (whole[at] == '\0' || strpbrk(whole, blanks) || one || !has_number_part(word, length))
+      continue;
+    *sign = whole[at];
+    whole[at] = '\0';
+    memcpy(first, whole, at + 1);
+    return true;
+  }
   return false;
 }
 

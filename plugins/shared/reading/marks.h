@@ -11,11 +11,13 @@ enum { READING_MARKS_ROOM = 256 };
 bool reading_marks_have(const char *words, const char *text);
 
 /* The next of the words, from *words on, that is a number and no code such as 007; false: there is none. *words is
-   moved behind it. -99,9 is one, too; 1,234, which may be two, is none. */
+   moved behind it. -99,9 is one, too; 1,234, which may be two, is none. A point is that of decimals, as recipes write
+   numbers, whatever the file has. */
 bool reading_marks_next_number(const char **words, double *number);
 
-/* Is there a number with a comma behind it, as in a list with commas? It is written to number[READING_MARKS_ROOM]. */
-bool reading_marks_end_in_comma(const char *words, char *number);
+/* Is a word a list of numbers, or of a number and words, with commas or semicolons between them? What stands before the
+   first of these is written to first[READING_MARKS_ROOM], and the sign to *sign. */
+bool reading_marks_are_listed(const char *words, char *first, char *sign);
 
 /* Is a number one of the words, whatever its digits there? */
 bool reading_marks_have_number(const char *words, double number);
