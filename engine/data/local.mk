@@ -32,6 +32,7 @@ libtutti_engine_la_SOURCES += %D%/partition_impl.h
 libtutti_engine_la_SOURCES += %D%/pattern.c
 libtutti_engine_la_SOURCES += %D%/pattern_impl.h
 libtutti_engine_la_SOURCES += %D%/profile.c
+libtutti_engine_la_SOURCES += %D%/profile_codes.c
 libtutti_engine_la_SOURCES += %D%/profile_copies.c
 libtutti_engine_la_SOURCES += %D%/profile_dates.c
 libtutti_engine_la_SOURCES += %D%/profile_impl.h

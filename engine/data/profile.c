@@ -173,6 +173,7 @@ static enum tutti_status count_categories(tutti_context *context, const struct t
     texts[count++] = tutti_category_of(table, r, column, profile->printed[printed]);
     printed += cell != TUTTI_CELL_TEXT;
   }
+  TUTTI_TRY(context, tutti_profile_codes(context, table, column, profile));
   return count_texts(context, config, count, texts, profile);
 }
 

@@ -50,6 +50,8 @@ struct tutti_profile_column {
   size_t placeholders;                             /* of numbers: rows with the next one */
   double placeholder;                              /* -999 or the like, far from all others */
   const char *spellings[2];                        /* of texts: two that differ in capitals alone, or NULL */
+  const char *same_code;                           /* of categories: 007 where 7 is another one's text, or NULL */
+  double code;                                     /* the number that it is */
   size_t levels;                                   /* different values: of texts, or of numbers */
   size_t rarest;                                   /* rows of the value that is rarest */
   double alike;                                    /* the share of all pairs of rows that have the same value */
@@ -89,6 +91,9 @@ void tutti_profile_print_forms(const tutti_rows *table, size_t column, const str
                                char text[TUTTI_DATE_FORMS_ROOM]);
 /* Is each text of a column a number with a decimal comma? */
 bool tutti_profile_decimal_commas(const tutti_rows *table, size_t column);
+/* Find two codes that are the same number, of a column whose numbers were counted (profile_codes.c). */
+TUTTI_NODISCARD enum tutti_status tutti_profile_codes(tutti_context *context, const tutti_rows *table, size_t column,
+                                                      struct tutti_profile_column *profile);
 /* How many rows are exact copies of earlier ones, in the inputs and targets among the columns: roles[columns]. Rows are
    told apart by 64 bits, which two of a million share once in 10^7 tables (profile_copies.c). */
 TUTTI_NODISCARD enum tutti_status tutti_profile_copies(tutti_context *context, const tutti_rows *table,

@@ -176,6 +176,11 @@ static void warn_of_values(const struct tutti_profile_column *column, json_t *wa
     warn(warnings, column,
          "'%.40s' and '%.40s' differ in capitals alone, and are two %s: write them alike if they are one",
          column->spellings[0], column->spellings[1], column->role == ROLE_TARGET ? "classes" : "categories");
+  if (column->same_code)
+    warn(warnings, column,
+         "%.40s is the number %.15g, as others are that are written otherwise, and so they are one category: write a "
+         "letter before such codes if they are several",
+         column->same_code, column->code);
 }
 
 /* Texts that have the name that missing cells, or rare values, get as a category. */

@@ -149,6 +149,15 @@ printf 'length, m;width, m;y\n1,5;2;3\n2,5;4,5;5\n3;1;2,5\n4;2;4\n5;3;1\n6,5;2;2
 tutti validate plain.ini --set data.path=units.csv --set data.target=y
 expect_out "3 columns" "  length, m  input   numbers" "1.5000 to 6.5000"
 
+# Codes that are the same number are one category, which is said; others are several.
+printf 'code,y\n007,1\n12,2\n7,3\n7,4\n012x,5\n12,6\n' >codes.csv
+tutti validate plain.ini --set data.path=codes.csv --set data.target=y --set data.categorical=code
+expect_out "3: 7 (3), 12 (2), 012x (1)" "note: 'code': 007 is the number 7, as others are that are written otherwise, and so they are one category"
+sed -i 's/^007/009/' codes.csv
+tutti validate plain.ini --set data.path=codes.csv --set data.target=y --set data.categorical=code
+expect_out "4: " 9
+expect_not_in out "one category"
+
 # A table that does not fit into the memory that it may have: its need and that limit, before the machine is used up.
 if [ -z "${TUTTI_TEST_WATCHED-}" ]; then
   { seq -s, 1 30 && yes 1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1 | head -n 1500000; } >huge.csv
