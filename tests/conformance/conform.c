@@ -4,16 +4,18 @@
 
 #include <argp.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-/* Seconds that all checks of one plugin may take. */
-enum { PLUGIN_TIMEOUT = 300 };
+/* Seconds that all checks of one plugin may take, and of the processor those in which it must have worked by then. */
+enum { PLUGIN_TIMEOUT = 300, LEAST_WORK = 30 };
 
 #define CHECKS(constant, name, title) conform_##name,
 static const struct conform_check *const checks_of[] = {TUTTI_KINDS(CHECKS)};
@@ -161,6 +163,20 @@ static void run_check(struct conform *conform, const struct options *options, co
   (void)conform_heard(listening, words, sizeof words); /* of the repetitions */
 }
 
+/* A plugin that computes has more time on a busy machine; one that waits for ever, or computes for ever, is ended. */
+static void end_if_stuck(int signal_number) {
+  static double before;
+  struct rusage used;
+  (void)getrusage(RUSAGE_SELF, &used);
+  double now = (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec);
+  if (now - before < LEAST_WORK || now >= PLUGIN_TIMEOUT) {
+    (void)signal(signal_number, SIG_DFL);
+    (void)raise(signal_number);
+  }
+  before = now;
+  (void)alarm(PLUGIN_TIMEOUT);
+}
+
 static void run_plugin(const struct options *options, const struct tutti_plugin_entry *entry, int listening,
                        struct tally *tally) {
   static const struct conform_check exports = {"exports nothing but tutti_plugin", conform_exports};
@@ -175,6 +191,7 @@ static void run_plugin(const struct options *options, const struct tutti_plugin_
   if (!conform.results || dup2(listening, STDOUT_FILENO) < 0 || dup2(listening, STDERR_FILENO) < 0)
     exit(1);
   (void)setvbuf(conform.results, NULL, _IOLBF, 0); /* what was found out stays, if a plugin ends its process */
+  (void)signal(SIGALRM, end_if_stuck);
   (void)alarm(PLUGIN_TIMEOUT);
   conform_watch_given(&conform, tally->why, sizeof tally->why);
   run_check(&conform, options, &exports, listening, tally);
