@@ -115,8 +115,9 @@ def _doubles(values):
 def _add_values(context, rows, column, name, values):
     """Strings count as the words of the training file do, dates as written in ISO 8601, fractions as numbers; None and NaN
     as missing."""
+    where = f"column {column if name is None else repr(name)}"
     for row, value in enumerate(values):
-        what = f"row {row}, column {column if name is None else repr(name)}"
+        what = f"row {row}, {where}"
         if isinstance(value, numpy.ndarray) and value.ndim == 0:
             value = value[()]
         if isinstance(value, (numpy.ndarray, list, tuple, dict, set)):

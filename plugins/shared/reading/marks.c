@@ -55,14 +55,13 @@ bool reading_marks_next_number(const char **words, double *number) {
 }
 
 /* Is a part of a word a number, where commas and semicolons part it? */
-static bool has_number_part(const char *word, size_t length) {
+static bool has_number_part(const char *whole) {
+  const char *part;
+  size_t length;
   double number;
-  for (size_t begin = 0, end; begin <= length; begin = end + 1) {
-    for (end = begin; end < length && word[end] != ',' && word[end] != ';';)
-      end++;
-    if (is_number(word + begin, end - begin, &number))
+  while (tutti_list_next(&whole, ",;", &part, &length))
+    if (is_number(part, length, &number))
       return true;
-  }
   return false;
 }
 
@@ -75,7 +74,7 @@ bool reading_marks_are_listed(const char *words, char *first, char *sign) {
     (void)snprintf(whole, sizeof whole, "%.*s", (int)(length < sizeof whole ? length : 0), word);
     size_t at = strcspn(whole, ",;");
     bool one = is_number(word, length, &number) || tutti_cell_in_threes(whole, ',');
-    if (whole[at] == '\0' || strpbrk(whole, blanks) || one || !has_number_part(word, length))
+    if (whole[at] == '\0' || strpbrk(whole, blanks) || one || !has_number_part(whole))
       continue;
     *sign = whole[at];
     whole[at] = '\0';
