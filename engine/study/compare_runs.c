@@ -182,19 +182,16 @@ out:
 
 /* It has no result, or one that is not of what its recipe asks for. */
 static enum tutti_status say_unfinished(tutti_context *context, struct compare_run *run, bool fits) {
-  const char *what = fits ? "fits" : "search", *command = fits ? "fit" : run->recipe ? "ablate" : "run";
-  bool shared = tutti_run_is_shared(run->directory);
-  if (!run->summary)
-    return tutti_format(context, &run->reason, "not finished: its %s %s not ended; tutti %s --resume ends %s", what,
-                        fits ? "have" : "has", command, fits ? "them" : "it");
+  const bool shared = tutti_run_is_shared(run->directory);
+  const char *command = run->recipe || shared ? "ablate" : fits ? "fit" : "run";
+  const char *state = shared ? "the search that it shares goes on, or has since its ensemble was chosen"
+                             : "its search goes on, or has since its ensemble was chosen";
   if (fits)
-    return tutti_strdup(context,
-                        "not finished: its fits go on, or are more than its results are of; tutti fit "
-                        "--resume ends them",
-                        &run->reason);
-  return tutti_format(context, &run->reason,
-                      "not finished: %s goes on, or has since its ensemble was chosen; tutti %s --resume ends it",
-                      shared ? "the search that it shares" : "its search", shared ? "ablate" : command);
+    state = run->summary ? "its fits go on, or are more than its results are of" : "its fits have not ended";
+  else if (!run->summary)
+    state = "its search has not ended";
+  return tutti_format(context, &run->reason, "not finished: %s; tutti %s --resume ends %s", state, command,
+                      fits ? "them" : "it");
 }
 
 /* A search that another cell has made larger has more trials than this cell's recipe asks for; then they are its

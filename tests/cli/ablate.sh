@@ -356,6 +356,8 @@ for budget in 4 6; do
   expect_code 0
   expect_out "2 runs: 2 variants, 1 data set, 1 block" "selector.size"
   expect_not_in out "run.budget"
+  tutti report byhand/runs/size=3_seed-3 --to one.html # "of 4" would be less than what is done
+  if [ $budget = 4 ]; then expect_in one.html "counts. 6 trials are done"; else expect_in one.html "6 of 6 trials are done"; fi
 done
 # One whose process dies has failed, and what there was before is not its end.
 grow

@@ -162,6 +162,12 @@ expect_code 0
 tutti compare ablation --metric nll-min
 expect_code 0
 expect_out "4 runs: 2 variants, 2 data sets" random-forest "nll-min (lower is better)"
+# Cells that were stopped are ended by the ablation, and not each by a fit of its own.
+timeout -s INT 2 "$TUTTI_PROGRAM" ablate "$ini/1d.ini" "${tiny[@]}" --set run.budget=100000 --swap data.function=abs,step \
+  --out stopped --quiet >out 2>err
+tutti compare stopped --metric nll-min
+expect_code 2
+expect_err "function=abs_seed-1: not finished: its fits have not ended; tutti ablate --resume ends them"
 
 # A table: c from the validation rows, then a fit to these, too; gaps in one input after the other.
 { echo 'a,b<&>,y'; for ((i = 0; i < 60; i++)); do echo "$((i % 7)),$((i * i % 11)),$((i % 7 * 2 + i % 3))"; done; } >table.csv

@@ -150,6 +150,13 @@ expect_out "$wanted"
 code=$?
 expect_code 1
 expect_err "the rows: expected"
+# A word that is no number is not a 0.
+for word in x 1x ''; do
+  "$example" numbers -0.5 "$word" >out 2>err
+  code=$?
+  expect_code 1
+  expect_err "expected a number, found '$word'"
+done
 # Numbers are no images.
 "$example" stripes 1 >out 2>err
 code=$?
