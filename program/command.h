@@ -14,6 +14,7 @@ enum completion {
   COMPLETE_KIND,   /* "backend" */
   COMPLETE_PLUGIN, /* "backend/cpu" */
   COMPLETE_SPACE,  /* "darts" */
+  COMPLETE_SETTING, /* "selector.plugin=greedy", of the recipe or run that is on the line */
   COMPLETION_COUNT
 };
 

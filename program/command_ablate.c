@@ -137,11 +137,11 @@ static const struct command_option ablate_options[] = {
     {"swap", 'p', OPTION_TEXTS, "SECTION.KEY=A,B,C",
      "Try each of these values; repeated: each combination. With ' where SECTION.KEY=A,B' behind them: only in cells "
      "in which that key has one of those.",
-     .offset = offsetof(struct ablate_options, swap)},
+     .offset = offsetof(struct ablate_options, swap), .completes = COMPLETE_SETTING},
     {"seeds", 'N', OPTION_NUMBER, "N", "Repeat with N seeds, from the recipe's on (default 1).",
      .offset = offsetof(struct ablate_options, seeds), .least = 1, .most = 100000, .preset = 1},
     {"set", 's', OPTION_TEXTS, "SECTION.KEY=VALUE", "Override a key in every cell; may be repeated.",
-     .offset = offsetof(struct ablate_options, set)},
+     .offset = offsetof(struct ablate_options, set), .completes = COMPLETE_SETTING},
     {"out", 'o', OPTION_TEXT, "DIR", "Directory of the ablation: runs/, ablation.json.",
      .offset = offsetof(struct ablate_options, out), .completes = COMPLETE_FOLDER},
     {"workers", 'w', OPTION_NUMBER, "N", "Worker processes of all cells together (default: one a core).",

@@ -3,9 +3,9 @@
 #include "program_impl.h"
 
 static const char *const completion_names[COMPLETION_COUNT] = {
-    [COMPLETE_NOTHING] = "nothing", [COMPLETE_FILE] = "file", [COMPLETE_FOLDER] = "folder",
-    [COMPLETE_RECIPE] = "recipe",   [COMPLETE_KIND] = "kind", [COMPLETE_PLUGIN] = "plugin",
-    [COMPLETE_SPACE] = "space",
+    [COMPLETE_NOTHING] = "nothing", [COMPLETE_FILE] = "file",       [COMPLETE_FOLDER] = "folder",
+    [COMPLETE_RECIPE] = "recipe",   [COMPLETE_KIND] = "kind",       [COMPLETE_PLUGIN] = "plugin",
+    [COMPLETE_SPACE] = "space",     [COMPLETE_SETTING] = "setting",
 };
 
 static const char head[] = "# bash completion for tutti -*- shell-script -*-\n"
@@ -25,6 +25,17 @@ static const char asking[] =
     "  \"$1\" list recipes --json 2> /dev/null | awk -F'\"' '$2 == \"name\" { print $4 }'\n"
     "}\n"
     "\n"
+    "_tutti_settings() { # PROGRAM TYPED: keys of the recipe on the line; behind \"=\" their values\n"
+    "  local line key=${2%%=*}\n"
+    "  \"$1\" settings \"$2\" \"${COMP_WORDS[@]:2:COMP_CWORD-2}\" 2> /dev/null | while IFS=$'\\t' read -r line _; do\n"
+    "    case $2 in\n"
+    "      *=*) [ \"$line\" = \"$key=<file>\" ] && compgen -f -- \"${2#*=}\" || compgen -W \"${line#*=}\" -- "
+    "\"${2#*=}\" ;;\n"
+    "      *) echo \"$line\" ;;\n"
+    "    esac\n"
+    "  done\n"
+    "}\n"
+    "\n"
     "_tutti_complete() { # WHAT WORD PROGRAM\n"
     "  case $1 in\n"
     "    file) compgen -f -- \"$2\" ;;\n"
@@ -36,6 +47,7 @@ static const char asking[] =
     "      ;;\n"
     "    kind) compgen -W \"recipes $(_tutti_plugins \"$3\" | cut -d/ -f1 | sort -u)\" -- \"$2\" ;;\n"
     "    plugin) compgen -W \"$(_tutti_plugins \"$3\")\" -- \"$2\" ;;\n"
+    "    setting) _tutti_settings \"$3\" \"$2\" ;;\n"
     "    space) compgen -W \"$(_tutti_plugins \"$3\" | sed -n 's|^space/||p')\" -- \"$2\" ;;\n"
     "  esac\n"
     "}\n"
@@ -82,7 +94,12 @@ static const char tail[] =
     "  [ \"$word\" = = ] && word=\n"
     "  if [ \"$previous\" = = ]; then # --out=..., or --set section.key=...\n"
     "    previous=${COMP_WORDS[COMP_CWORD - 2]}\n"
-    "    [[ $previous == -* ]] || return\n"
+    "    if [[ $previous != -* ]]; then\n"
+    "      word=$previous=$word\n"
+    "      previous=${COMP_WORDS[COMP_CWORD - 3]}\n"
+    "      [ \"$previous\" = = ] && previous=${COMP_WORDS[COMP_CWORD - 4]}\n"
+    "      [ \"${values[$previous]-}\" = setting ] || return\n"
+    "    fi\n"
     "  fi\n"
     "  local what=${values[$previous]-}\n"
     "  if [ -z \"$what\" ]; then\n"
@@ -93,6 +110,9 @@ static const char tail[] =
     "    what=${operands[$(($(_tutti_operands_before) > 0))]}\n"
     "  fi\n"
     "  mapfile -t COMPREPLY < <(_tutti_complete \"$what\" \"$word\" \"$program\")\n"
+    "  if [[ $what = setting && $word != *=* ]]; then # its value follows at once\n"
+    "    compopt +o filenames -o nospace 2> /dev/null\n"
+    "  fi\n"
     "}\n"
     "complete -o filenames -o bashdefault -F _tutti tutti\n";
 

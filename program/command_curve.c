@@ -103,7 +103,7 @@ static const struct command_option curve_options[] = {
     {"set", 's', OPTION_TEXTS, "SECTION.KEY=VALUE",
      "Another selector or other parameters, as in selector.plugin=top-m, or other choices of metrics, as in "
      "evaluation.bins=10; may be repeated.",
-     .offset = offsetof(struct curve_options, set)},
+     .offset = offsetof(struct curve_options, set), .completes = COMPLETE_SETTING},
     {"json", 'j', OPTION_FLAG, NULL, "As JSON, with all metrics and the members.",
      .offset = offsetof(struct curve_options, json)},
     TRUST_OPTION(struct curve_options),

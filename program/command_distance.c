@@ -397,7 +397,7 @@ static const struct command_option distance_options[] = {
      .offset = offsetof(struct distance_options, recipe), .completes = COMPLETE_RECIPE},
     {"set", 's', OPTION_TEXTS, "SECTION.KEY=VALUE",
      "Another value of a parameter, as in space.structure=0.5; may be repeated.",
-     .offset = offsetof(struct distance_options, set)},
+     .offset = offsetof(struct distance_options, set), .completes = COMPLETE_SETTING},
     {"json", 'j', OPTION_FLAG, NULL, "As JSON, with all digits.", .offset = offsetof(struct distance_options, json)},
     TRUST_OPTION(struct distance_options),
     {0}};

@@ -34,7 +34,7 @@ static const struct command_option evaluate_options[] = {
      .offset = offsetof(struct evaluate_options, ensemble), .completes = COMPLETE_FILE},
     {"set", 's', OPTION_TEXTS, "SECTION.KEY=VALUE",
      "Other choices of metrics, as in evaluation.bins=10; may be repeated.",
-     .offset = offsetof(struct evaluate_options, set)},
+     .offset = offsetof(struct evaluate_options, set), .completes = COMPLETE_SETTING},
     {"tables", 't', OPTION_FLAG, NULL, "With the tables of each split, which JSON always has: reliability, classes.",
      .offset = offsetof(struct evaluate_options, tables)},
     {"json", 'j', OPTION_FLAG, NULL, "As JSON.", .offset = offsetof(struct evaluate_options, json)},

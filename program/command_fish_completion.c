@@ -11,6 +11,7 @@ static const char *const offers[COMPLETION_COUNT] = {
     [COMPLETE_KIND] = " -a '(__tutti_kinds)'",
     [COMPLETE_PLUGIN] = " -a '(__tutti_plugins)'",
     [COMPLETE_SPACE] = " -a '(__tutti_spaces)'",
+    [COMPLETE_SETTING] = " -a '(__tutti_settings)'",
 };
 
 static const char head[] = "# fish completion for tutti\n"
@@ -33,6 +34,19 @@ static const char head[] = "# fish completion for tutti\n"
                            "end\n"
                            "function __tutti_spaces\n"
                            "  __tutti_plugins | sed -n 's|^space/||p'\n"
+                           "end\n"
+                           "function __tutti_settings # keys of the recipe on the line; behind \"=\" their values\n"
+                           "  set -l typed (commandline -ct | string replace -r '^-[^=]*=' '')\n"
+                           "  set -l found (tutti settings \"$typed\" (commandline -opc)[3..-1] 2> /dev/null)\n"
+                           "  if string match -q '*=<file>' -- $found\n"
+                           "    set -l key (string match -r '^[^=]*=' -- $typed)\n"
+                           "    set -l begun (string replace -- $key '' $typed)\n"
+                           "    for file in $begun*\n"
+                           "      echo $key$file\n"
+                           "    end\n"
+                           "  else\n"
+                           "    printf '%s\\n' $found\n"
+                           "  end\n"
                            "end\n"
                            "function __tutti_no_command\n"
                            "  test (count (commandline -opc)) -eq 1\n"

@@ -49,7 +49,7 @@ static const struct command_option select_options[] = {
      "parameters of these, or other choices of metrics, as in "
      "evaluation.bins=10 (not with --keep: the summary has the recipe's metrics; but evaluation.folds, which judges a "
      "calibrator); may be repeated.",
-     .offset = offsetof(struct select_options, set)},
+     .offset = offsetof(struct select_options, set), .completes = COMPLETE_SETTING},
     {"split", 'p', OPTION_TEXT, "SPLIT", "Choose on the rows of this split, as in validation-5 (default: validation).",
      .offset = offsetof(struct select_options, split)},
     {"keep", 'k', OPTION_FLAG, NULL,

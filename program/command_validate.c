@@ -74,7 +74,7 @@ static int run_validate(tutti_context *context, const struct texts *operands, co
 
 static const struct command_option validate_options[] = {
     {"set", 's', OPTION_TEXTS, "SECTION.KEY=VALUE", "Override a key of the recipe; may be repeated.",
-     .offset = offsetof(struct validate_options, set)},
+     .offset = offsetof(struct validate_options, set), .completes = COMPLETE_SETTING},
     {"json", 'j', OPTION_FLAG, NULL, "Print what would be run as JSON.",
      .offset = offsetof(struct validate_options, json)},
     {0}};

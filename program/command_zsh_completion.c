@@ -6,7 +6,7 @@ static const char *const actions[COMPLETION_COUNT] = {
     [COMPLETE_NOTHING] = " ",           [COMPLETE_FILE] = "_files",
     [COMPLETE_FOLDER] = "_files -/",    [COMPLETE_RECIPE] = "_tutti_recipes",
     [COMPLETE_KIND] = "_tutti_kinds",   [COMPLETE_PLUGIN] = "_tutti_plugins",
-    [COMPLETE_SPACE] = "_tutti_spaces",
+    [COMPLETE_SPACE] = "_tutti_spaces", [COMPLETE_SETTING] = "_tutti_settings",
 };
 
 static const char head[] =
@@ -27,6 +27,16 @@ static const char head[] =
     "_tutti_plugins() { compadd -- ${(f)\"$(_tutti_names)\"} }\n"
     "_tutti_kinds() { compadd -- recipes ${(fu)\"$(_tutti_names | cut -d/ -f1)\"} }\n"
     "_tutti_spaces() { compadd -- ${(f)\"$(_tutti_names | sed -n 's|^space/||p')\"} }\n"
+    "_tutti_settings() { # keys of the recipe on the line; behind \"=\" their values\n"
+    "  local -a found shown\n"
+    "  found=(${(f)\"$(tutti settings \"$PREFIX\" \"${(@Q)words[2,CURRENT-1]}\" 2> /dev/null)\"})\n"
+    "  if compset -P '*='; then\n"
+    "    if [[ $found = *'=<file>' ]]; then _files; else compadd -- ${found#*=}; fi\n"
+    "  else\n"
+    "    shown=(\"${(@)found/$'\\t'/ -- }\")\n"
+    "    compadd -S '' -l -d shown -- ${found%%$'\\t'*}\n"
+    "  fi\n"
+    "}\n"
     "\n"
     "_tutti() {\n"
     "  local curcontext=\"$curcontext\" state line\n"

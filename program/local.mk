@@ -24,6 +24,7 @@ tutti_SOURCES += %D%/command_doctor.c
 tutti_SOURCES += %D%/command_worker.c
 tutti_SOURCES += %D%/command_scan_plugin.c
 tutti_SOURCES += %D%/command_man_page.c
+tutti_SOURCES += %D%/command_settings.c
 tutti_SOURCES += %D%/command_bash_completion.c
 tutti_SOURCES += %D%/command_zsh_completion.c
 tutti_SOURCES += %D%/command_fish_completion.c

@@ -18,7 +18,8 @@ struct training_options {
    OPTION_TEXTS,                                                                                                       \
    "SECTION.KEY=VALUE",                                                                                                \
    "Override a key of the recipe; may be repeated.",                                                                   \
-   .offset = offsetof(options, training.set)},                                                                         \
+   .offset = offsetof(options, training.set),                                                                          \
+   .completes = COMPLETE_SETTING},                                                                                     \
       {"out",                                                                                                          \
        'o',                                                                                                            \
        OPTION_TEXT,                                                                                                    \

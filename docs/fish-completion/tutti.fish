@@ -18,6 +18,19 @@ end
 function __tutti_spaces
   __tutti_plugins | sed -n 's|^space/||p'
 end
+function __tutti_settings # keys of the recipe on the line; behind "=" their values
+  set -l typed (commandline -ct | string replace -r '^-[^=]*=' '')
+  set -l found (tutti settings "$typed" (commandline -opc)[3..-1] 2> /dev/null)
+  if string match -q '*=<file>' -- $found
+    set -l key (string match -r '^[^=]*=' -- $typed)
+    set -l begun (string replace -- $key '' $typed)
+    for file in $begun*
+      echo $key$file
+    end
+  else
+    printf '%s\n' $found
+  end
+end
 function __tutti_no_command
   test (count (commandline -opc)) -eq 1
 end
@@ -31,7 +44,7 @@ complete -c tutti -n __tutti_no_command -l help -d 'List the commands'
 complete -c tutti -n __tutti_no_command -l version -d 'Say which version it is'
 complete -c tutti -n __tutti_no_command -a run -d 'search, select and evaluate, as a recipe says'
 complete -c tutti -n '__tutti_command run' -a '(__tutti_recipes)'
-complete -c tutti -n '__tutti_command run' -s s -l set -x -d 'Override a key of the recipe; may be repeated'
+complete -c tutti -n '__tutti_command run' -s s -l set -x -a '(__tutti_settings)' -d 'Override a key of the recipe; may be repeated'
 complete -c tutti -n '__tutti_command run' -s o -l out -x -a '(__fish_complete_directories)' -d 'Run directory (default: runs/NAME)'
 complete -c tutti -n '__tutti_command run' -s w -l workers -x -d 'Worker processes (default: one a core); never changes the result'
 complete -c tutti -n '__tutti_command run' -s r -l resume -d 'Go on with the run in the directory'
@@ -41,7 +54,7 @@ complete -c tutti -n '__tutti_command run' -s q -l quiet -d 'No progress on stde
 complete -c tutti -n '__tutti_command run' -s v -l verbose -d 'Say more on stderr: where errors come from, and debugging messages'
 complete -c tutti -n __tutti_no_command -a fit -d 'fit a surrogate to data, as a recipe says'
 complete -c tutti -n '__tutti_command fit' -a '(__tutti_recipes)'
-complete -c tutti -n '__tutti_command fit' -s s -l set -x -d 'Override a key of the recipe; may be repeated'
+complete -c tutti -n '__tutti_command fit' -s s -l set -x -a '(__tutti_settings)' -d 'Override a key of the recipe; may be repeated'
 complete -c tutti -n '__tutti_command fit' -s o -l out -x -a '(__fish_complete_directories)' -d 'Run directory (default: runs/NAME)'
 complete -c tutti -n '__tutti_command fit' -s w -l workers -x -d 'Worker processes (default: one a core); never changes the result'
 complete -c tutti -n '__tutti_command fit' -s r -l resume -d 'Go on with the run in the directory'
@@ -53,7 +66,7 @@ complete -c tutti -n '__tutti_command fit' -s v -l verbose -d 'Say more on stder
 complete -c tutti -n __tutti_no_command -a validate -d 'check a recipe and its data without training'
 complete -c tutti -n __tutti_no_command -a check -d 'check a recipe and its data without training'
 complete -c tutti -n '__tutti_command validate check' -a '(__tutti_recipes)'
-complete -c tutti -n '__tutti_command validate check' -s s -l set -x -d 'Override a key of the recipe; may be repeated'
+complete -c tutti -n '__tutti_command validate check' -s s -l set -x -a '(__tutti_settings)' -d 'Override a key of the recipe; may be repeated'
 complete -c tutti -n '__tutti_command validate check' -s j -l json -d 'Print what would be run as JSON'
 complete -c tutti -n '__tutti_command validate check' -s v -l verbose -d 'Say more on stderr: where errors come from, and debugging messages'
 complete -c tutti -n __tutti_no_command -a list -d 'the plugins, or recipes, that there are'
@@ -78,7 +91,7 @@ complete -c tutti -n '__tutti_command cancel' -s T -l trust -d 'Load plugins fro
 complete -c tutti -n '__tutti_command cancel' -s v -l verbose -d 'Say more on stderr: where errors come from, and debugging messages'
 complete -c tutti -n __tutti_no_command -a select -d 'choose another ensemble from a finished pool'
 complete -c tutti -n '__tutti_command select' -a '(__fish_complete_directories)'
-complete -c tutti -n '__tutti_command select' -s s -l set -x -d 'Another selector, as in selector.plugin=top-m, another calibrator, as in calibrator.plugin=temperature, other parameters of these, or other choices of metrics, as in evaluation.bins=10 (not with --keep: the summary has the recipe\'s metrics; but evaluation.folds, which judges a calibrator); may be repeated'
+complete -c tutti -n '__tutti_command select' -s s -l set -x -a '(__tutti_settings)' -d 'Another selector, as in selector.plugin=top-m, another calibrator, as in calibrator.plugin=temperature, other parameters of these, or other choices of metrics, as in evaluation.bins=10 (not with --keep: the summary has the recipe\'s metrics; but evaluation.folds, which judges a calibrator); may be repeated'
 complete -c tutti -n '__tutti_command select' -s p -l split -x -d 'Choose on the rows of this split, as in validation-5 (default: validation)'
 complete -c tutti -n '__tutti_command select' -s k -l keep -d 'Make it the run\'s ensemble (ensemble.json, summary.json), with those that are chosen on each shift; --set may change the selector, the calibrator and evaluation.folds alone'
 complete -c tutti -n '__tutti_command select' -s o -l out -x -d 'Keep the ensemble of several runs in this new directory, with copies of the runs, so that it needs no other: a model for predict, evaluate, status and select'
@@ -88,7 +101,7 @@ complete -c tutti -n '__tutti_command select' -s v -l verbose -d 'Say more on st
 complete -c tutti -n __tutti_no_command -a evaluate -d 'metrics of an ensemble on every split'
 complete -c tutti -n '__tutti_command evaluate' -a '(__fish_complete_directories)'
 complete -c tutti -n '__tutti_command evaluate' -s e -l ensemble -r -F -d 'Of this ensemble (as select --json prints it), not the run\'s own'
-complete -c tutti -n '__tutti_command evaluate' -s s -l set -x -d 'Other choices of metrics, as in evaluation.bins=10; may be repeated'
+complete -c tutti -n '__tutti_command evaluate' -s s -l set -x -a '(__tutti_settings)' -d 'Other choices of metrics, as in evaluation.bins=10; may be repeated'
 complete -c tutti -n '__tutti_command evaluate' -s t -l tables -d 'With the tables of each split, which JSON always has: reliability, classes'
 complete -c tutti -n '__tutti_command evaluate' -s j -l json -d 'As JSON'
 complete -c tutti -n '__tutti_command evaluate' -s T -l trust -d 'Load plugins from the folders that the run\'s recipe names, too (run.plugin_path): their code runs as yours'
@@ -99,7 +112,7 @@ complete -c tutti -n '__tutti_command curve' -s b -l budgets -x -d 'Choose from 
 complete -c tutti -n '__tutti_command curve' -s m -l members -x -d 'Choose so many members (default: as the selector\'s parameters say)'
 complete -c tutti -n '__tutti_command curve' -s c -l costs -x -d 'Ensembles of all trials that cost less and less to predict with, in flops, bytes or microseconds'
 complete -c tutti -n '__tutti_command curve' -s p -l split -x -d 'Choose on the rows of this split, as in validation-5 (default: validation)'
-complete -c tutti -n '__tutti_command curve' -s s -l set -x -d 'Another selector or other parameters, as in selector.plugin=top-m, or other choices of metrics, as in evaluation.bins=10; may be repeated'
+complete -c tutti -n '__tutti_command curve' -s s -l set -x -a '(__tutti_settings)' -d 'Another selector or other parameters, as in selector.plugin=top-m, or other choices of metrics, as in evaluation.bins=10; may be repeated'
 complete -c tutti -n '__tutti_command curve' -s j -l json -d 'As JSON, with all metrics and the members'
 complete -c tutti -n '__tutti_command curve' -s T -l trust -d 'Load plugins from the folders that the run\'s recipe names, too (run.plugin_path): their code runs as yours'
 complete -c tutti -n '__tutti_command curve' -s v -l verbose -d 'Say more on stderr: where errors come from, and debugging messages'
@@ -143,9 +156,9 @@ complete -c tutti -n '__tutti_command compare' -s T -l trust -d 'Load plugins fr
 complete -c tutti -n '__tutti_command compare' -s v -l verbose -d 'Say more on stderr: where errors come from, and debugging messages'
 complete -c tutti -n __tutti_no_command -a ablate -d 'a whole matrix of runs: plugins or values swapped, seeds'
 complete -c tutti -n '__tutti_command ablate' -a '(__tutti_recipes)'
-complete -c tutti -n '__tutti_command ablate' -s p -l swap -x -d 'Try each of these values; repeated: each combination'
+complete -c tutti -n '__tutti_command ablate' -s p -l swap -x -a '(__tutti_settings)' -d 'Try each of these values; repeated: each combination'
 complete -c tutti -n '__tutti_command ablate' -s N -l seeds -x -d 'Repeat with N seeds, from the recipe\'s on (default 1)'
-complete -c tutti -n '__tutti_command ablate' -s s -l set -x -d 'Override a key in every cell; may be repeated'
+complete -c tutti -n '__tutti_command ablate' -s s -l set -x -a '(__tutti_settings)' -d 'Override a key in every cell; may be repeated'
 complete -c tutti -n '__tutti_command ablate' -s o -l out -x -a '(__fish_complete_directories)' -d 'Directory of the ablation: runs/, ablation.json'
 complete -c tutti -n '__tutti_command ablate' -s w -l workers -x -d 'Worker processes of all cells together (default: one a core)'
 complete -c tutti -n '__tutti_command ablate' -s r -l resume -d 'Go on with what is in the directory, or add cells to it'
@@ -157,7 +170,7 @@ complete -c tutti -n __tutti_no_command -a distance -d 'how far apart genotypes 
 complete -c tutti -n '__tutti_command distance' -F
 complete -c tutti -n '__tutti_command distance' -s S -l space -x -a '(__tutti_spaces)' -d 'The space that the genotypes are of, with its defaults and --set'
 complete -c tutti -n '__tutti_command distance' -s r -l recipe -x -a '(__tutti_recipes)' -d 'The recipe whose space they are of (default: that of the first run named)'
-complete -c tutti -n '__tutti_command distance' -s s -l set -x -d 'Another value of a parameter, as in space.structure=0.5; may be repeated'
+complete -c tutti -n '__tutti_command distance' -s s -l set -x -a '(__tutti_settings)' -d 'Another value of a parameter, as in space.structure=0.5; may be repeated'
 complete -c tutti -n '__tutti_command distance' -s j -l json -d 'As JSON, with all digits'
 complete -c tutti -n '__tutti_command distance' -s T -l trust -d 'Load plugins from the folders that the run\'s recipe names, too (run.plugin_path): their code runs as yours'
 complete -c tutti -n '__tutti_command distance' -s v -l verbose -d 'Say more on stderr: where errors come from, and debugging messages'

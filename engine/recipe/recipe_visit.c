@@ -126,7 +126,8 @@ static enum tutti_status visit_config(tutti_context *context, const struct tour 
                                                                .value = value,
                                                                .doc = param->doc,
                                                                .note = param->unit,
-                                                               .input = is_input(tour->recipe, section, param)});
+                                                               .input = is_input(tour->recipe, section, param),
+                                                               .param = param});
     tutti_free(value);
     TUTTI_TRY(context, status);
   }
@@ -161,7 +162,8 @@ static enum tutti_status visit_data(tutti_context *context, const struct tour *t
                                                      .key = "plugin",
                                                      .value = source->name,
                                                      .doc = source->summary,
-                                                     .note = source->version}));
+                                                     .note = source->version,
+                                                     .plugin = source}));
   TUTTI_TRY(context, visit_config(context, tour, "data", tour->recipe->data));
   return visit_config(context, tour, "data", config);
 }
@@ -180,7 +182,8 @@ static enum tutti_status visit_plugins(tutti_context *context, const struct tour
                                               .key = tutti_recipe_is_root(tour->recipe, section) ? "plugin" : "",
                                               .value = descriptor->name,
                                               .doc = descriptor->summary,
-                                              .note = descriptor->version}));
+                                              .note = descriptor->version,
+                                              .plugin = descriptor}));
     TUTTI_TRY(context, visit_config(context, tour, section, config));
   }
   return TUTTI_OK;

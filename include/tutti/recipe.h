@@ -138,8 +138,10 @@ struct tutti_recipe_item {
   size_t size;
   enum tutti_recipe_part part;
   const char *section, *key, *value, *doc;
-  const char *note; /* follows the doc: a unit, a plugin's version; or NULL */
-  bool input;       /* the value is the path of a file or folder that trainings read, or "" */
+  const char *note;                      /* follows the doc: a unit, a plugin's version; or NULL */
+  bool input;                            /* the value is the path of a file or folder that trainings read, or "" */
+  const struct tutti_param *param;       /* what the key may be; or NULL, as of hyperparameters with a range */
+  const struct tutti_descriptor *plugin; /* whose name the value is, if the key is "plugin" or ""; or NULL */
 };
 /* Call visit(argument, context, item) for each item of the effective recipe, in the order of tutti_recipe_print; texts
    are borrowed until the visit returns. The first status other than TUTTI_OK ends the tour and is returned. */

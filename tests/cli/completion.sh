@@ -56,8 +56,35 @@ complete_to "" run one.ini ""
 complete_to "folder one.ini quick" run --workers 2 --set a.b = c ""
 complete_to "folder one.ini quick" run --workers = 2 ""
 complete_to "folder one.ini quick" run --quiet ""
-complete_to "" run one.ini --set ""
-complete_to "" run one.ini --set selector.size = ""
+# What --set takes is what the recipe or run on the line has, also when settings before have changed that.
+mkdir -p settings/past && cd settings || exit 1
+touch one.ini two.csv
+cat >own.ini <<'INI'
+[data]
+plugin = csv
+path = two.csv
+[backend]
+plugin = trees
+INI
+complete_to "" run --set sel
+complete_to "data.missing= data.missing_marks= data.missing_target=" run own.ini --set data.mis
+complete_to "data.missing= data.missing_marks= data.missing_target=" run --quiet own.ini --set = data.mis
+complete_to "drop error indicator mean" run own.ini --set data.missing = ""
+complete_to "drop" run own.ini --set = data.missing = dr
+complete_to "no yes" run own.ini --set run.keep_weights = ""
+complete_to "trees" run own.ini --set backend.plugin = tr
+complete_to "two.csv" run own.ini --set data.path = tw
+complete_to "" run own.ini --set run.budget = ""
+complete_to "" run own.ini --set nothing.here = ""
+complete_to "" run own.ini --out = data.mis
+complete_to "backend.epochs=" run own.ini --set backend.plugin = cpu --set backend.epo
+complete_to "hyperparameters.max_depth=" run own.ini --set hyperparameters.max_d
+complete_to "hyperparameters.max_depth=" run own.ini --set backend.max_depth = 99999999 --set hyperparameters.max_d
+complete_to "selector.plugin=" ablate own.ini --swap selector.pl
+complete_to "one.ini" run --set data.missing = drop on
+cp own.ini past/recipe.ini
+complete_to "calibrator.plugin=" select past --set calibrator.plu
+cd .. && rm -r settings
 complete_to "folder" run one.ini --out ""
 complete_to "folder" run one.ini --out = fol
 complete_to "folder" run one.ini --out =
@@ -91,7 +118,9 @@ zpty -r shell line '*<*>*<*>*'
 print -r -- $line
 zpty -d shell
 ZSH
-  for words in "tutti sel:tutti select" "tutti run one.ini --dry:one.ini --dry-run" "tutti validate fol:tutti validate folder" "tutti run qu:tutti run quick"; do
+  printf '[run]\nbudget = 1\n[data]\nplugin = csv\npath = two.csv\n' >table.ini
+  for words in "tutti sel:tutti select" "tutti run table.ini --set selector.plu:--set selector.plugin=" \
+    "tutti run table.ini --set data.missing=dr:--set data.missing=drop" "tutti run table.ini --set data.path=tw:data.path=two.csv" "tutti run one.ini --dry:one.ini --dry-run" "tutti validate fol:tutti validate folder" "tutti run qu:tutti run quick"; do
     what="zsh completes ${words%%:*}"
     timeout 20 zsh -f completes.zsh "$TUTTI_TEST_SRCDIR/docs/zsh-completion" "${words%%:*}" >out 2>err
     expect_out "${words##*:}"
@@ -114,6 +143,10 @@ if command -v fish >there; then
   fish_to "quick" "tutti run qu"
   fish_to "selector/greedy" "tutti inspect selector/gree"
   fish_to "two.csv" "tutti predict folder --out two"
+  fish_to "selector.plugin=" "tutti run table.ini --set selector.plu"
+  fish_to "data.missing=drop" "tutti run table.ini --set data.missing=dr"
+  fish_to "--set=data.missing=drop" "tutti run table.ini --set=data.missing=dr"
+  fish_to "data.path=two.csv" "tutti run table.ini --quiet --set data.path=tw"
 fi
 rm -r "$installed"
 finish

@@ -44,6 +44,19 @@ look() {
   expect_code 0
   marked
 }
+# Nor where a shell completes a line, whatever the recipe on it names; the plugins that others know are there.
+(echo '[selector]'; echo 'plugin = marked'; sed '/^\[selector\]/,/^$/d;s|^\[run\]|&\nplugin_path = theirs|' small.ini) >named.ini
+for subject in named.ini $run; do
+  tutti settings run.bud "$subject" --set selector.plugin=forward
+  expect_code 0
+  expect_out "run.budget="
+  unmarked
+  tutti settings run.bud "$subject" --set run.plugin_path=theirs
+  expect_code 0
+  unmarked
+done
+tutti validate named.ini
+marked
 look status $run
 look evaluate $run
 look select $run
