@@ -56,7 +56,8 @@ static const struct tutti_param function_params[] = {
     TUTTI_BOOL(
         struct function_config, scaled, "no",
         "Coordinates go from -1 to 1 over the box in which the function is usually minimised, and values from -1 at "
-        "its least to 1 at its greatest there; bnn is left as it is."),
+        "its least to 1 at its greatest there (of rosenbrock to 1 at (10, ..., 10), where the NOMU paper's program "
+        "has it); bnn is left as it is."),
     TUTTI_INTEGER(struct function_config, dimensions, "2", 1, COORDINATES,
                   "Dimensions of levy, rosenbrock, sphere, g, perm and bnn; the first so many coordinates are read."),
     TUTTI_INTEGER(struct function_config, draw, "1", 0, 1e9, "Which bnn: the seed that its weights are drawn from."),
@@ -186,7 +187,7 @@ static double at_function(const struct function_config *config, const double *x)
 }
 
 /* The usual box, the same in each coordinate but for Branin's second; the least value in it, and a corner with the
-   greatest. */
+   greatest. Rosenbrock has greater values at (10, ..., 10, -5), but the published code takes (10, ..., 10). */
 static void extremes_function(const struct function_config *config, double *low, double *high, double *least,
                               double *corner) {
   double d = (double)config->dimensions;

@@ -3,8 +3,8 @@
    Laviolette, Marchand, "Sequential Model-Based Ensemble Optimization", UAI 2014, sections 2 and 6; Rasmussen &
    Williams, "Gaussian Processes for Machine Learning", MIT Press 2006, chapters 2 and 5.
 
-   Differences from spearmint, which that paper's experiments use: the likelihood is maximised from several starts, not
-   from one; values are standardised, so that the ranges of amplitude and noise mean the same for every problem; jitter
+   Differences from spearmint, which that paper's experiments use: the likelihood is climbed from several starts for a
+   few steps, and from the best of these to the end, not from one; values are standardised, so that the ranges of amplitude and noise mean the same for every problem; jitter
    is added only when needed, and is bounded. Parameters: `growth` = 0 fits again after every observation, as the paper
    does.
 

@@ -1,6 +1,6 @@
 /* functions.c - the one- and two-dimensional functions on which the NOMU paper (Heiss et al., ICML 2022) compares
    regressions. They live on [-1, 1]^d and are scaled to [-1, 1] by their extremes on the original box. Goldstein-Price
-   keeps the paper's maximum of 1e6; the function exceeds it, so its range ends at 1.03. */
+   keeps the published code's maximum of 1e6; the function exceeds it, so its range ends at 1.03. */
 #include "functions.h"
 
 #include <math.h>
