@@ -4,9 +4,9 @@
    Williams, "Gaussian Processes for Machine Learning", MIT Press 2006, chapters 2 and 5.
 
    Differences from spearmint, which that paper's experiments use: the likelihood is climbed from several starts for a
-   few steps, and from the best of these to the end, not from one; values are standardised, so that the ranges of amplitude and noise mean the same for every problem; jitter
-   is added only when needed, and is bounded. Parameters: `growth` = 0 fits again after every observation, as the paper
-   does.
+   few steps, and from the best of these to the end, not from one; values are standardised, so that the ranges of
+   amplitude and noise mean the same for every problem; jitter is added only when needed, and is bounded. Parameters:
+   `growth` = 0 fits again after every observation, as the paper does.
 
    Hyperparameters are fitted to the observations of the last `fit`, and again on the schedule of `refit` and `growth`;
    the work is done when a prediction is asked for. Predictions are a function of the sequence of observations alone,
