@@ -31,7 +31,7 @@ static enum tutti_status read_entry(tutti_context *context, json_t *entry, const
     return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "catalogue: expected name, bytes and crc32 of a file of %s",
                       folder);
   if (!**name || **name == '.' || strchr(*name, '/'))
-    return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "catalogue: '%.60s' is not the name of a file in its folder %s",
+    return TUTTI_FAIL(context, TUTTI_ERROR_CORRUPT, "catalogue: '%.1000s' is not the name of a file in its folder %s",
                       *name, folder);
   return TUTTI_OK;
 }
