@@ -1,9 +1,10 @@
 /* calibrator temperature: one number divides the logarithms of all probabilities, p' = softmax(log p / T); the most
-   probable class stays. T minimises the NLL of the rows that it is fitted to.
+   probable class stays. T minimises the NLL of the rows that it is fitted to, and of `unseen_errors` errors.
 
    Source: Guo et al., "On calibration of modern neural networks" (ICML 2017), section 4.2. Deviations: the logarithm of
    the ensemble's mean probability stands for a network's logit, since an ensemble is calibrated after averaging
-   (Rahaman & Thiery, 2021); T is bounded. */
+   (Rahaman & Thiery, 2021); T is bounded, and an error counts beside those that the rows hold (0: none, as in the
+   paper). */
 #include <math.h>
 
 #include "plugins/shared/ascent/ascent.h"
@@ -11,13 +12,14 @@
 #include "text.h"
 
 struct temperature_config {
-  double most;
+  double most, unseen_errors;
   int64_t least_rows;
 };
 
 static const struct tutti_param temperature_params[] = {
     TUTTI_REAL(struct temperature_config, most, "10", 1, 1000,
                "The temperature stays between 1 / most and most, so that few rows cannot make it absurd."),
+    UNSEEN_ERRORS(struct temperature_config, unseen_errors),
     TUTTI_INTEGER(struct temperature_config, least_rows, "50", 2, TUTTI_NO_LIMIT,
                   "With fewer rows to fit to, nothing is fitted."),
 };
@@ -49,6 +51,7 @@ static size_t calibrator_least_rows_temperature(void *self, size_t outputs) {
 struct search {
   const struct tutti_combined *combined;
   const int32_t *labels;
+  double doubts; /* what they count */
   struct scaling scaling;
   double *room; /* [3][classes] */
 };
@@ -61,8 +64,8 @@ static enum tutti_status likelihood_of_temperature(void *argument, tutti_context
   (void)context;
   for (size_t c = 0; c < classes; c++)
     search->scaling.scales[c] = inverse;
-  *value =
-      -scaling_loss(&search->scaling, search->combined, search->labels, search->room, by_scale, by_scale + classes);
+  *value = -scaling_loss(&search->scaling, search->combined, search->labels, search->doubts, search->room, by_scale,
+                         by_scale + classes);
   for (size_t c = 0; c < classes; c++)
     slope += by_scale[c];
   if (gradient)
@@ -81,6 +84,7 @@ static enum tutti_status calibrator_fit_temperature(void *self, tutti_context *c
   struct ascent ascent = {
       .context = context, .function = likelihood_of_temperature, .argument = &search, .count = 1, .bounds = bounds};
   TUTTI_TRY(context, scaling_check_labels(context, targets));
+  search.doubts = scaling_weight_of_doubts(&search.scaling, combined, temperature->config->unseen_errors);
   TUTTI_TRY_OUT(context, tutti_alloc(context, combined->outputs, sizeof(double), &search.scaling.scales));
   TUTTI_TRY_OUT(context, tutti_alloc(context, combined->outputs, 3 * sizeof(double), &search.room));
   TUTTI_TRY_OUT(context, ascent_init(&ascent));

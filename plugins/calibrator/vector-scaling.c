@@ -1,9 +1,10 @@
 /* calibrator vector-scaling: each class has a factor and a shift of its logarithm, p' = softmax(w_c log p_c + b_c),
-   which minimise the NLL of the rows that they are fitted to.
+   which minimise the NLL of the rows that they are fitted to, and of `unseen_errors` errors.
 
    Source: Guo et al., "On calibration of modern neural networks" (ICML 2017), section 4.2. Deviations: logarithms of
    the ensemble's mean probabilities stand for logits; factors and shifts are bounded, and a small penalty draws them to
-   1 and 0, without which the shifts are known but for a constant. */
+   1 and 0, without which the shifts are known but for a constant; an error counts beside those that the rows hold (0:
+   none, as in the paper). */
 #include <math.h>
 #include <string.h>
 
@@ -12,7 +13,7 @@
 #include "text.h"
 
 struct vector_config {
-  double most, l2;
+  double most, l2, unseen_errors;
   int64_t rows_per_class;
 };
 
@@ -21,6 +22,7 @@ static const struct tutti_param vector_params[] = {
                "Factors stay between 0 and most, shifts between -most and most."),
     TUTTI_REAL(struct vector_config, l2, "1e-3", 0, TUTTI_NO_LIMIT,
                "Weight of the penalty l2 (sum (w - 1)^2 + sum b^2), beside the mean NLL of a row.", .min_open = true),
+    UNSEEN_ERRORS(struct vector_config, unseen_errors),
     TUTTI_INTEGER(struct vector_config, rows_per_class, "20", 2, TUTTI_NO_LIMIT,
                   "With fewer rows to fit to than that times the classes, nothing is fitted."),
 };
@@ -59,7 +61,7 @@ static size_t calibrator_least_rows_vector_scaling(void *self, size_t outputs) {
 struct search {
   const struct tutti_combined *combined;
   const int32_t *labels;
-  double l2;
+  double l2, doubts;      /* what these count */
   struct scaling scaling; /* room */
   double *room;           /* [3][classes] */
 };
@@ -72,7 +74,8 @@ static enum tutti_status likelihood_of_vectors(void *argument, tutti_context *co
   (void)context;
   memcpy(search->scaling.scales, theta, classes * sizeof *theta);
   memcpy(search->scaling.biases, theta + classes, classes * sizeof *theta);
-  *value = -scaling_loss(&search->scaling, search->combined, search->labels, search->room, slopes, slopes + classes);
+  *value = -scaling_loss(&search->scaling, search->combined, search->labels, search->doubts, search->room, slopes,
+                         slopes + classes);
   for (size_t i = 0; i < 2 * classes; i++) {
     double off = theta[i] - (i < classes);
     penalty += off * off;
@@ -95,6 +98,7 @@ static enum tutti_status calibrator_fit_vector_scaling(void *self, tutti_context
       .context = context, .function = likelihood_of_vectors, .argument = &search, .count = 2 * classes};
   double(*bounds)[2] = NULL, *start = NULL;
   TUTTI_TRY(context, scaling_check_labels(context, targets));
+  search.doubts = scaling_weight_of_doubts(&search.scaling, combined, vector->config->unseen_errors);
   release_vector(vector);
   TUTTI_TRY_OUT(context, tutti_alloc(context, classes, sizeof(double), &search.scaling.scales));
   TUTTI_TRY_OUT(context, tutti_alloc(context, classes, sizeof(double), &search.scaling.biases));

@@ -13,10 +13,11 @@
 
 /* --- temperature --- */
 
-/* 20 rows of p = (.9, .1), of which 15 are of the first class: the best p is .75, and log 3 / log 9 = 1/2. */
-static void test_temperature_by_hand(void **state) {
-  (void)state;
+/* 20 rows of p = (.9, .1), of which 15 are of the first class: the best p is .75, and log 3 / log 9 = 1/2. With four
+   errors more it is 15 / 24. */
+static void check_temperature_by_hand(const char *errors, double expected) {
   put("temperature", TUTTI_TASK_CLASSIFICATION, 2);
+  set("unseen_errors", errors);
   make();
   rows(20);
   for (size_t r = 0; r < 20; r++) {
@@ -26,14 +27,25 @@ static void test_temperature_by_hand(void **state) {
   }
   must(fit());
   apply();
-  assert_near(world.out[0], 0.75, 1e-6);
-  assert_near(world.out[1], 0.25, 1e-6);
+  assert_near(world.out[0], expected, 1e-6);
+  assert_near(world.out[1], 1 - expected, 1e-6);
+}
+
+static void test_temperature_by_hand(void **state) {
+  (void)state;
+  check_temperature_by_hand("0", 0.75);
+}
+
+static void test_temperature_of_errors_by_hand(void **state) {
+  (void)state;
+  check_temperature_by_hand("4", 15. / 24);
 }
 
 /* The temperature that made the labels is found, the most probable class stays, and no other temperature is better. */
 static void test_temperature_drawn(void **state) {
   (void)state;
   put("temperature", TUTTI_TASK_CLASSIFICATION, 3);
+  set("unseen_errors", "0");
   make();
   draw_classes(MOST_ROWS, 0.5);
   must(fit());
@@ -57,18 +69,59 @@ static void test_temperature_drawn(void **state) {
   }
 }
 
-/* Rows that are all right make any temperature absurd, were it not bounded; rows of one class tell nothing. */
-static void test_temperature_bounds(void **state) {
-  (void)state;
-  put("temperature", TUTTI_TASK_CLASSIFICATION, 2);
-  set("most", "4");
-  make();
+/* 30 rows that are all predicted right, with probabilities of .75. */
+static void all_right(void) {
   rows(30);
   for (size_t r = 0; r < 30; r++) {
     world.labels[r] = r % 2;
     world.values[2 * r + r % 2] = 0.75;
     world.values[2 * r + 1 - r % 2] = 0.25;
   }
+}
+
+/* One error is thought to be among 31, which bounds how sure one may be of the 32nd; where the ensemble has no doubts,
+   there is nowhere to think of it. */
+static void test_temperature_of_rows_all_right(void **state) {
+  (void)state;
+  put("temperature", TUTTI_TASK_CLASSIFICATION, 2);
+  make();
+  all_right();
+  must(fit());
+  apply();
+  assert_near(world.out[0], 30. / 31, 1e-6);
+  for (size_t i = 0; i < 60; i++)
+    world.values[i] = world.values[i] > 0.5;
+  must(fit());
+  apply();
+  assert_near(world.out[0], 1, 0);
+}
+
+/* An error is thought of where the ensemble has doubts. It does not ask of its surest rows to be less sure: of 40 rows,
+   half of them of .6 and half of 1 - 1e-9, all right, the first are as sure as one error in 21 lets them be. */
+static void test_temperature_of_doubts(void **state) {
+  (void)state;
+  put("temperature", TUTTI_TASK_CLASSIFICATION, 2);
+  make();
+  rows(40);
+  for (size_t r = 0; r < 40; r++) {
+    double p = r < 20 ? 0.6 : 1 - 1e-9;
+    world.labels[r] = r % 2;
+    world.values[2 * r + r % 2] = p;
+    world.values[2 * r + 1 - r % 2] = 1 - p;
+  }
+  must(fit());
+  apply();
+  assert_near(world.out[0], 20. / 21, 1e-6);
+}
+
+/* Rows that are all right make any temperature absurd, were it not bounded; rows of one class tell nothing. */
+static void test_temperature_bounds(void **state) {
+  (void)state;
+  put("temperature", TUTTI_TASK_CLASSIFICATION, 2);
+  set("most", "4");
+  set("unseen_errors", "0");
+  make();
+  all_right();
   must(fit());
   apply();
   assert_near(world.out[0], 81. / 82, 1e-9); /* 3^4 : 1 */
@@ -80,7 +133,19 @@ static void test_temperature_bounds(void **state) {
 
 /* --- vector scaling --- */
 
-static double penalised(const double *factors, const double *shifts, double l2) {
+/* The mean NLL of the rows and of `errors` errors, spread over the less probable classes as far as they are
+   probable. */
+static double nll_with_errors(double errors) {
+  double doubts = 0, sum = 0, n = (double)world.combined.rows;
+  for (size_t r = 0; r < world.combined.rows; r++)
+    doubts += 1 - world.values[3 * r + tutti_label_of(3, world.values + 3 * r)];
+  for (size_t i = 0; i < 3 * world.combined.rows; i++)
+    if (i % 3 != tutti_label_of(3, world.values + i / 3 * 3))
+      sum -= errors * world.values[i] / doubts * log(world.out[i]);
+  return (n * nll_of(world.out) + sum) / (n + errors);
+}
+
+static double penalised(const double *factors, const double *shifts, double l2, double errors) {
   double penalty = 0;
   for (size_t r = 0; r < world.combined.rows; r++) {
     double sum = 0;
@@ -91,16 +156,16 @@ static double penalised(const double *factors, const double *shifts, double l2) 
   }
   for (size_t c = 0; c < 3; c++)
     penalty += (factors[c] - 1) * (factors[c] - 1) + shifts[c] * shifts[c];
-  return nll_of(world.out) + l2 * penalty;
+  return nll_with_errors(errors) + l2 * penalty;
 }
 
 /* Each of its numbers is at a minimum, as far as its text tells: no step lowers what it minimises. */
-static void test_vector_scaling(void **state) {
-  const double step = 1e-3;
+static void check_vector_scaling(const char *errors) {
+  const double step = 1e-3, count = strtod(errors, NULL);
   char *json;
-  (void)state;
   put("vector-scaling", TUTTI_TASK_CLASSIFICATION, 3);
   set("l2", "0.01");
+  set("unseen_errors", errors);
   make();
   draw_classes(500, 0.6);
   must(fit());
@@ -110,14 +175,24 @@ static void test_vector_scaling(void **state) {
                           &numbers[2], &numbers[3], &numbers[4], &numbers[5]),
                    6);
   tutti_free(json);
-  double least = penalised(numbers, numbers + 3, 0.01);
+  double least = penalised(numbers, numbers + 3, 0.01, count);
   for (size_t i = 0; i < 6; i++)
     for (int side = -1; side <= 1; side += 2) {
       double moved[6];
       memcpy(moved, numbers, sizeof moved);
       moved[i] += side * step;
-      assert_true(penalised(moved, moved + 3, 0.01) > least);
+      assert_true(penalised(moved, moved + 3, 0.01, count) > least);
     }
+}
+
+static void test_vector_scaling(void **state) {
+  (void)state;
+  check_vector_scaling("0");
+}
+
+static void test_vector_scaling_of_errors(void **state) {
+  (void)state;
+  check_vector_scaling("30");
 }
 
 /* --- isotonic --- */
@@ -366,10 +441,22 @@ static void test_torn_texts(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(test_temperature_by_hand), TEST(test_temperature_drawn),    TEST(test_temperature_bounds),
-      TEST(test_vector_scaling),      TEST(test_isotonic_by_hand),     TEST(test_isotonic_brute),
-      TEST(test_variance_by_hand),    TEST(test_variance_apart),       TEST(test_variance_refused),
-      TEST(test_conformal_ranks),     TEST(test_conformal_normalised), TEST(test_conformal_coverage),
+      TEST(test_temperature_of_errors_by_hand),
+      TEST(test_temperature_of_rows_all_right),
+      TEST(test_temperature_of_doubts),
+      TEST(test_vector_scaling_of_errors),
+      TEST(test_temperature_by_hand),
+      TEST(test_temperature_drawn),
+      TEST(test_temperature_bounds),
+      TEST(test_vector_scaling),
+      TEST(test_isotonic_by_hand),
+      TEST(test_isotonic_brute),
+      TEST(test_variance_by_hand),
+      TEST(test_variance_apart),
+      TEST(test_variance_refused),
+      TEST(test_conformal_ranks),
+      TEST(test_conformal_normalised),
+      TEST(test_conformal_coverage),
       TEST(test_torn_texts),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

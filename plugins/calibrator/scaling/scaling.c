@@ -42,23 +42,50 @@ tutti_term scaling_formula(const struct scaling *scaling, tutti_formula *formula
   return TUTTI_FORMULA(formula, TUTTI_FORMULA_DIVIDE, x, TUTTI_FORMULA(formula, TUTTI_FORMULA_SUM, x));
 }
 
+/* What the most probable class leaves to the others. */
+static double doubt_of(const struct scaling *scaling, const double *row) {
+  double sum = 0;
+  size_t top = tutti_label_of(scaling->classes, row);
+  for (size_t c = 0; c < scaling->classes; c++)
+    sum += c == top ? 0 : row[c];
+  return sum;
+}
+
+double scaling_weight_of_doubts(const struct scaling *scaling, const struct tutti_combined *combined, double errors) {
+  double sum = 0;
+  for (size_t r = 0; r < combined->rows; r++)
+    sum += doubt_of(scaling, combined->values + r * scaling->classes);
+  return sum > 0 ? errors / sum : 0;
+}
+
+/* What the class counts, of which a row with such a label has 1, in a row where others than the most probable one count
+   as far as they are probable, too. */
+static double weight_of(const double *row, size_t class, size_t label, size_t top, double doubts) {
+  return (class == label) + (class == top ? 0 : doubts * row[class]);
+}
+
 double scaling_loss(const struct scaling *scaling, const struct tutti_combined *combined, const int32_t *labels,
-                    double *room, double *by_scale, double *by_bias) {
+                    double doubts, double *room, double *by_scale, double *by_bias) {
   size_t classes = scaling->classes;
-  double *scaled = room, loss = 0, rows = (double)combined->rows;
+  double *scaled = room, loss = 0, rows = 0;
   for (size_t c = 0; c < classes; c++)
     by_scale[c] = by_bias[c] = 0;
   for (size_t r = 0; r < combined->rows; r++) {
     const double *row = combined->values + r * classes;
+    const size_t label = (size_t)labels[r], top = tutti_label_of(classes, row);
+    const double weight = 1 + doubts * doubt_of(scaling, row);
     scale_row(scaling, row, scaled);
-    loss += tutti_probability_nll(scaled[labels[r]]) / rows;
     for (size_t c = 0; c < classes; c++) {
-      double slope = (scaled[c] - (c == (size_t)labels[r])) / rows;
+      double share = weight_of(row, c, label, top, doubts), slope = weight * scaled[c] - share;
+      loss += share > 0 ? share * tutti_probability_nll(scaled[c]) : 0;
       by_scale[c] += slope * logit_of(row[c]);
       by_bias[c] += slope;
     }
+    rows += weight;
   }
-  return loss;
+  for (size_t c = 0; c < classes; c++)
+    by_scale[c] /= rows, by_bias[c] /= rows;
+  return loss / rows;
 }
 
 enum tutti_status scaling_check_labels(tutti_context *context, const struct tutti_targets *targets) {
