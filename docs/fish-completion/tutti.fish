@@ -2,14 +2,18 @@
 # Generated from the program's commands by `make reference`. Plugins are asked of the program, so that they are those
 # that it finds.
 
+function __tutti_ask # ARGUMENT...: what the program on the line says
+  set -l program (string replace -r '^~' $HOME -- (commandline -opc)[1])
+  type -q $program; and $program $argv 2> /dev/null < /dev/null
+end
 function __tutti_plugins # KIND/NAME of every plugin
-  tutti list --json 2> /dev/null | awk -F'"' '
+  __tutti_ask list --json | awk -F'"' '
     $2 == "kind" { kind = $4 } $2 == "name" { name = $4 }
     /}/ { if (kind != "" && name != "") print kind "/" name; kind = name = "" }'
 end
 function __tutti_recipes # files, and those that are installed
   __fish_complete_suffix .ini
-  tutti list recipes --json 2> /dev/null | awk -F'"' '$2 == "name" { print $4 }'
+  __tutti_ask list recipes --json | awk -F'"' '$2 == "name" { print $4 }'
 end
 function __tutti_kinds
   echo recipes
@@ -19,12 +23,13 @@ function __tutti_spaces
   __tutti_plugins | sed -n 's|^space/||p'
 end
 function __tutti_settings # keys of the recipe on the line; behind "=" their values
-  set -l typed (commandline -ct | string replace -r '^-[^=]*=' '')
-  set -l found (tutti settings "$typed" (commandline -opc)[3..-1] 2> /dev/null)
+  set -l typed (commandline -ct | string replace -r '^-[^=]*=' '' | string replace -r '^["\']' '')
+  set -l found (__tutti_ask settings "$typed" (commandline -opc)[2..-1])
   if string match -q '*=<file>' -- $found
     set -l key (string match -r '^[^=]*=' -- $typed)
     set -l begun (string replace -- $key '' $typed)
     for file in $begun*
+      test -d $file; and set file $file/
       echo $key$file
     end
   else

@@ -47,13 +47,18 @@ look() {
 # Nor where a shell completes a line, whatever the recipe on it names; the plugins that others know are there.
 (echo '[selector]'; echo 'plugin = marked'; sed '/^\[selector\]/,/^$/d;s|^\[run\]|&\nplugin_path = theirs|' small.ini) >named.ini
 for subject in named.ini $run; do
-  tutti settings run.bud "$subject" --set selector.plugin=forward
+  tutti settings selector.plu run "$subject" --set selector.plugin=forward
   expect_code 0
-  expect_out "run.budget="
+  expect_out "selector.plugin="
   unmarked
-  tutti settings run.bud "$subject" --set run.plugin_path=theirs
-  expect_code 0
-  unmarked
+  for path in run.plugin_path=theirs "run.plugin_path =theirs" "'run. plugin_path = theirs'" "$folder/theirs"; do
+    tutti settings selector.plugin= run "$subject" --set "$path"
+    expect_code 0
+    unmarked
+    tutti settings selector.plugin= run "$subject" --set "$path" --set selector.plugin=marked
+    expect_code 0
+    unmarked
+  done
 done
 tutti validate named.ini
 marked
