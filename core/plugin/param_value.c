@@ -91,7 +91,7 @@ static void add_choices(struct tutti_text *text, const struct tutti_param *param
 static void add_expectation(struct tutti_text *text, const struct tutti_param *param) {
   switch (param->type) {
   case TUTTI_PARAM_BOOL:
-    tutti_text_add(text, "true or false");
+    tutti_text_add(text, "yes or no");
     break;
   case TUTTI_PARAM_INTEGER:
     tutti_text_add(text, "an integer");

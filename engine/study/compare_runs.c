@@ -156,13 +156,17 @@ static enum tutti_status read_rows(tutti_context *context, const char *split, st
                       (unsigned)sums[0], bytes[1], (unsigned)sums[1], bytes[2], (unsigned)sums[2]);
 }
 
-static enum tutti_status read_summary(tutti_context *context, struct compare_run *run) {
-  enum tutti_status status = tutti_run_read_summary(context, run->directory, &run->summary);
-  if (status == TUTTI_ERROR_CORRUPT) {
-    status = tutti_strdup(context, tutti_error_message(context), &run->reason);
-    tutti_error_clear(context);
-  }
+/* A damaged file is the reason why the run is left out; other failures are that of the comparison. */
+static enum tutti_status take_damage(tutti_context *context, struct compare_run *run, enum tutti_status status) {
+  if (status != TUTTI_ERROR_CORRUPT)
+    return status;
+  status = tutti_strdup(context, tutti_error_message(context), &run->reason);
+  tutti_error_clear(context);
   return status;
+}
+
+static enum tutti_status read_summary(tutti_context *context, struct compare_run *run) {
+  return take_damage(context, run, tutti_run_read_summary(context, run->directory, &run->summary));
 }
 
 /* A run whose files are not as they were recorded is left out. */
@@ -177,7 +181,7 @@ static enum tutti_status check_files(tutti_context *context, struct compare_run 
 out:
   tutti_catalogue_close(catalogue);
   tutti_free(path);
-  return status;
+  return take_damage(context, run, status);
 }
 
 /* It has no result, or one that is not of what its recipe asks for. */

@@ -237,6 +237,12 @@ expect_in going/top-3/recipe.ini "budget = 100000"
 tutti compare going
 expect_code 0
 expect_out "going/top-3: not finished: its search goes on, or has since its ensemble was chosen"
+# So is one whose catalogue was cut short; the others are compared.
+cp -r runs cut
+truncate -s 20000 cut/top-3/catalogue.sqlite
+tutti compare cut
+expect_code 0
+expect_out "5 runs: 2 variants" "Left out" "cut/top-3/catalogue.sqlite: expected a whole catalogue"
 # What has no result is left out, with the reason.
 rm runs/top-3/summary.json
 tutti compare runs

@@ -846,4 +846,16 @@ expect_err "'a': 1 of 2 values is no number" "'a': 2 values are infinite" "'y': 
 tutti predict -h
 expect_code 0
 expect_out "Usage: tutti predict"
+# A file that is not what it should be is told of where it was named: in the recipe, or on the command line.
+printf 'a,y\n1,2\n1,2,3\n' >many.csv
+printf '[data]\nplugin = csv\npath = many.csv\n' >named.ini
+tutti validate named.ini
+expect_usage_error "named.ini:3: $PWD/many.csv:3: expected 2 cells"
+tutti validate named.ini --set data.path=./many.csv
+expect_usage_error "--set data.path: $PWD/./many.csv:3: expected 2 cells"
+tutti validate named.ini --set data.path="$PWD/many.csv"
+expect_usage_error "--set data.path: $PWD/many.csv:3: expected 2 cells"
+tutti validate named.ini --set data.path=many.csv --set run.keep_weights=maybe
+expect_usage_error "--set run.keep_weights: expected yes or no; found 'maybe'"
+
 finish

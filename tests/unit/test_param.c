@@ -130,7 +130,7 @@ static void test_bool(void **state) {
     set(fixture, "flag", words[i]);
     assert_int_equal(values_of(fixture->config)->flag, i % 2);
   }
-  refuse(fixture, "flag", "maybe", "expected true or false; found 'maybe'");
+  refuse(fixture, "flag", "maybe", "expected yes or no; found 'maybe'");
 }
 
 static void test_integer(void **state) {
@@ -228,7 +228,7 @@ static void test_numbers(void **state) {
   assert_int_equal(values_of(config)->units, 7);
   assert_int_equal(values_of(config)->optimiser, 2);
   check_message(fixture, tutti_config_set_number(context, config, "flag", 2), TUTTI_ERROR_USAGE,
-                "expected true or false; found '2'");
+                "expected yes or no; found '2'");
   check_message(fixture, tutti_config_set_number(context, config, "units", 7.5), TUTTI_ERROR_USAGE,
                 "expected an integer in [1, 512]; found '7.5'");
   check_message(fixture, tutti_config_set_number(context, config, "units", 1e19), TUTTI_ERROR_USAGE,
