@@ -10,10 +10,10 @@ enum completion {
   COMPLETE_NOTHING,
   COMPLETE_FILE,
   COMPLETE_FOLDER,
-  COMPLETE_RECIPE, /* files ending in .ini, and folders on the way to them */
-  COMPLETE_KIND,   /* "backend" */
-  COMPLETE_PLUGIN, /* "backend/cpu" */
-  COMPLETE_SPACE,  /* "darts" */
+  COMPLETE_RECIPE,  /* files ending in .ini, and folders on the way to them */
+  COMPLETE_KIND,    /* "backend" */
+  COMPLETE_PLUGIN,  /* "backend/cpu" */
+  COMPLETE_SPACE,   /* "darts" */
   COMPLETE_SETTING, /* "selector.plugin=greedy", of the recipe or run that is on the line */
   COMPLETION_COUNT
 };

@@ -50,8 +50,7 @@ static const struct recipe_entry *entry_of_file(const tutti_recipe *recipe, cons
 
 enum tutti_status tutti_recipe_place(tutti_context *context, const tutti_recipe *recipe, enum tutti_status status) {
   const char *message = tutti_error_message(context), *behind = strstr(message, ": ");
-  const struct recipe_entry *entry = entry_of(recipe, message),
-                            *further = behind ? entry_of(recipe, behind + 2) : NULL;
+  const struct recipe_entry *entry = entry_of(recipe, message), *further = behind ? entry_of(recipe, behind + 2) : NULL;
   if (!entry && !further)
     further = entry_of_file(recipe, message);
   if (!entry && further)
