@@ -21,12 +21,12 @@ struct line {
   bool of_run; /* of a finished one: only what is made of its pool can be set */
 };
 
-/* A word without its quotes, and with what ~ and variables stand for; as it is, if that is not one word. No command in
-   it is run. */
+/* A word without its quotes, and with what ~ and variables stand for; as it is, if that is not one word, or may be
+   many. No command in it is run. */
 static enum tutti_status add_word(tutti_context *context, const char *word, struct texts *texts) {
   wordexp_t expanded;
   char *text;
-  const bool known = wordexp(word, &expanded, WRDE_NOCMD) == 0;
+  const bool known = !strpbrk(word, "*?[") && wordexp(word, &expanded, WRDE_NOCMD) == 0;
   const char *meant = known && expanded.we_wordc == 1 ? expanded.we_wordv[0] : word;
   enum tutti_status status = texts->count < MOST_TEXTS ? tutti_strdup(context, meant, &text) : TUTTI_OK;
   if (status == TUTTI_OK && texts->count < MOST_TEXTS)

@@ -54,6 +54,10 @@ complete_to "--dry-run --help --json --out --quiet --resume --set --usage --verb
 complete_to "folder one.ini quick" run ""
 complete_to "folder one.ini quick" check ""
 complete_to "quick" run qu
+cp "$installed/quick.ini" "$installed/\$(touch ran).ini"
+complete_to '$(touch ran) folder one.ini quick' run ""
+expect_absent ran
+rm "$installed/\$(touch ran).ini"
 complete_to "folder/deep folder/three.ini" validate folder/
 complete_to "" run one.ini ""
 complete_to "folder one.ini quick" run --workers 2 --set a.b = c ""
@@ -87,6 +91,9 @@ complete_to "" run own.ini --set run.budget =
 complete_to "" run own.ini --set nothing.here =
 complete_to "" run own.ini --out = data.mis
 complete_to "" run own.ini --quiet = data.mis
+COMP_LINE='tutti run --set data.path= own.ini --set data.missing_m'
+complete_to "data.missing_marks=" run --set data.path = own.ini --set data.missing_m
+unset COMP_LINE
 for earlier in "--set backend.plugin = cpu" "--set = backend.plugin = cpu" "-s backend.plugin = cpu" "-sbackend.plugin = cpu" \
   '--set backend.plugin = "cpu"'; do
   read -ra words <<<"$earlier"
@@ -109,7 +116,7 @@ complete_to "backend.scaled=" run --out past points.ini --set backend.scal
 complete_to "calibrator.plugin=" select past --set calibrator.plu
 complete_to "" select past --set data.missing_m
 complete_to "" evaluate past --set run.bud
-# A pipe is not waited for, nor what a recipe extends.
+# A pipe is not waited for, and one that a recipe extends not for ever.
 mkfifo pipe
 complete_to "data.missing_marks=" run pipe own.ini --set data.missing_m
 echo 'extends = pipe' >endless.ini
@@ -128,7 +135,9 @@ checks=$((checks + 1))
 for line in 'run own.ini --set data.missi|run own.ini --set data.missing' 'run own.ini --set data.missing=dr|run own.ini --set data.missing=drop ' \
   'run own.ini --set=backend.plugin=tree|run own.ini --set=backend.plugin=trees ' 'run own.ini --set run.budg|run own.ini --set run.budget=' \
   'run own.ini --set "data.missing=dr|run own.ini --set "data.missing=drop" ' 'run "my own.ini" --set data.path=tw|run "my own.ini" --set data.path=two.csv ' \
-  'run own.ini --set calibrator.plugin=isot|run own.ini --set calibrator.plugin=isotonic ' 'run own.ini --out pas|run own.ini --out past/'; do
+  'run own.ini --set calibrator.plugin=isot|run own.ini --set calibrator.plugin=isotonic ' 'run own.ini --out pas|run own.ini --out past/' \
+  'run own.ini --out="pas|run own.ini --out="past/' 'run own.ini --set data.path="tw|run own.ini --set data.path="two.csv" ' \
+  'run own.ini --set=data.missing="dr|run own.ini --set=data.missing="drop" '; do
   what="bash completes ${line%%|*}"
   timeout 60 python3 - "$completion" "$TUTTI_PROGRAM ${line%%|*}" <<'PY' >out 2>err
 import os, pty, re, sys

@@ -51,7 +51,7 @@ for subject in named.ini $run; do
   expect_code 0
   expect_out "selector.plugin="
   unmarked
-  for path in run.plugin_path=theirs "run.plugin_path =theirs" "'run. plugin_path = theirs'" "$folder/theirs"; do
+  for path in run.plugin_path=theirs "run.plugin_path =theirs" "'run. plugin_path = theirs'" "run.plugin_path=$folder/theirs"; do
     tutti settings selector.plugin= run "$subject" --set "$path"
     expect_code 0
     unmarked

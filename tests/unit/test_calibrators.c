@@ -13,8 +13,8 @@
 
 /* --- temperature --- */
 
-/* 20 rows of p = (.9, .1), of which 15 are of the first class: the best p is .75, and log 3 / log 9 = 1/2. With four
-   errors more it is 15 / 24. */
+/* 20 rows of p = (.9, .1), of which 15 are of the first class: the best p is .75, and log 3 / log 9 = 1/2. With an error
+   more it is 15 / 21; with four 15 / 22, since the ensemble expects two. */
 static void check_temperature_by_hand(const char *errors, double expected) {
   put("temperature", TUTTI_TASK_CLASSIFICATION, 2);
   set("unseen_errors", errors);
@@ -38,7 +38,12 @@ static void test_temperature_by_hand(void **state) {
 
 static void test_temperature_of_errors_by_hand(void **state) {
   (void)state;
-  check_temperature_by_hand("4", 15. / 24);
+  check_temperature_by_hand("1", 15. / 21);
+}
+
+static void test_temperature_of_expected_errors(void **state) {
+  (void)state;
+  check_temperature_by_hand("4", 15. / 22);
 }
 
 /* The temperature that made the labels is found, the most probable class stays, and no other temperature is better. */
@@ -96,6 +101,20 @@ static void test_temperature_of_rows_all_right(void **state) {
   assert_near(world.out[0], 1, 0);
 }
 
+/* An ensemble that is surer than one error in all its rows lets it be, and always right, stays as it is: as many errors
+   are thought of as it expects. */
+static void test_temperature_of_sure_rows(void **state) {
+  (void)state;
+  put("temperature", TUTTI_TASK_CLASSIFICATION, 2);
+  make();
+  all_right();
+  for (size_t i = 0; i < 60; i++)
+    world.values[i] = world.values[i] > 0.5 ? 1 - 1e-6 : 1e-6;
+  must(fit());
+  apply();
+  assert_near(world.out[1], 1e-6, 1e-9);
+}
+
 /* An error is thought of where the ensemble has doubts. It does not ask of its surest rows to be less sure: of 40 rows,
    half of them of .6 and half of 1 - 1e-9, all right, the first are as sure as one error in 21 lets them be. */
 static void test_temperature_of_doubts(void **state) {
@@ -136,7 +155,7 @@ static void test_temperature_bounds(void **state) {
 /* The mean NLL of the rows and of `errors` errors, spread over the less probable classes as far as they are
    probable. */
 static double nll_with_errors(double errors) {
-  double doubts = 0, sum = 0, n = (double)world.combined.rows;
+  double doubts = 0, sum = 0, n = (double)world.combined.rows; /* with more doubts than errors */
   for (size_t r = 0; r < world.combined.rows; r++)
     doubts += 1 - world.values[3 * r + tutti_label_of(3, world.values + 3 * r)];
   for (size_t i = 0; i < 3 * world.combined.rows; i++)
@@ -442,6 +461,8 @@ static void test_torn_texts(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(test_temperature_of_errors_by_hand),
+      TEST(test_temperature_of_expected_errors),
+      TEST(test_temperature_of_sure_rows),
       TEST(test_temperature_of_rows_all_right),
       TEST(test_temperature_of_doubts),
       TEST(test_vector_scaling_of_errors),

@@ -55,7 +55,7 @@ double scaling_weight_of_doubts(const struct scaling *scaling, const struct tutt
   double sum = 0;
   for (size_t r = 0; r < combined->rows; r++)
     sum += doubt_of(scaling, combined->values + r * scaling->classes);
-  return sum > 0 ? errors / sum : 0;
+  return sum > 0 ? fmin(errors / sum, 1) : 0;
 }
 
 /* What the class counts, of which a row with such a label has 1, in a row where others than the most probable one count

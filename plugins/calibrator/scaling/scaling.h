@@ -7,10 +7,9 @@
 
 /* The parameter of that name, of both. */
 #define UNSEEN_ERRORS(config, field)                                                                                   \
-  TUTTI_REAL(                                                                                                          \
-      config, field, "1", 0, TUTTI_NO_LIMIT,                                                                           \
-      "So many errors count beside those that the rows hold, where the ensemble itself expects them: rows that "       \
-      "are all predicted right would else make it as sure as it may become.")
+  TUTTI_REAL(config, field, "1", 0, TUTTI_NO_LIMIT,                                                                    \
+             "So many errors count beside those that the rows hold, where the ensemble itself expects errors, and no " \
+             "more than it expects: rows that are all predicted right would else make it as sure as it may become.")
 
 struct scaling {
   size_t classes;
@@ -24,9 +23,9 @@ void scaling_apply(const struct scaling *scaling, const struct tutti_combined *c
 tutti_term scaling_formula(const struct scaling *scaling, tutti_formula *formula, tutti_term probabilities);
 
 /* Rows that are all predicted right say nothing of the errors that others will have, and make a fit as sure as it may
-   be. So `errors` errors more are counted, where the ensemble itself expects them: spread over the classes that are not
-   the most probable ones, in proportion to their probabilities. This is what a probability of 1 then counts; 0 if it
-   has no doubts at all. */
+   be. So `errors` errors more are counted, but no more than the ensemble itself expects, where it expects them: spread
+   over the classes that are not the most probable ones, in proportion to their probabilities. This is what a
+   probability of 1 then counts, at most 1; 0 if the ensemble has no doubts at all. */
 double scaling_weight_of_doubts(const struct scaling *scaling, const struct tutti_combined *combined, double errors);
 
 /* The mean NLL of rows, and of errors that count so (doubts; 0: none), in nats, and its slopes by the scales and by the
