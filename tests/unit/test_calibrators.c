@@ -13,8 +13,8 @@
 
 /* --- temperature --- */
 
-/* 20 rows of p = (.9, .1), of which 15 are of the first class: the best p is .75, and log 3 / log 9 = 1/2. With an error
-   more it is 15 / 21; with four 15 / 22, since the ensemble expects two. */
+/* 20 rows of p = (.9, .1), of which 15 are of the first class: the best p is .75, and log 3 / log 9 = 1/2. With an
+   error more it is 15 / 21; with four 15 / 22, since the ensemble expects two. */
 static void check_temperature_by_hand(const char *errors, double expected) {
   put("temperature", TUTTI_TASK_CLASSIFICATION, 2);
   set("unseen_errors", errors);
