@@ -11,7 +11,7 @@ for name in whole other; do
 done
 bytes=$(stat -c %s whole/catalogue.sqlite)
 
-# torn EDIT TEXT...: with the catalogue changed so, each command fails with these texts, and changes nothing.
+# torn EDIT TEXT...: with the catalogue changed so, each command fails with these texts, or leaves the run out so, and changes nothing.
 torn() {
   rm -rf torn
   cp -r whole torn
@@ -19,7 +19,7 @@ torn() {
   shift
   local command
   for command in "status torn" "evaluate torn" "curve torn" "report torn --to page.html" "run small.ini --out torn --resume" "select torn" \
-    "select torn other --out both" "export torn --to model.onnx" "predict torn table.csv" "compare torn other" "cancel torn 3"; do
+    "select torn other --out both" "export torn --to model.onnx" "predict torn table.csv" "cancel torn 3"; do
     # shellcheck disable=SC2086
     tutti $command
     expect_code 1
@@ -28,6 +28,15 @@ torn() {
     expect_not_in err "resume with" # that would not help
     diff -r -x 'catalogue.sqlite*' -x lock torn whole >out || complain "other files than before"
   done
+  tutti compare torn other # the others are compared; what has no catalogue is no run
+  if [ -e torn/catalogue.sqlite ]; then
+    expect_code 0
+    expect_out "1 run: 1 variant" "Left out" "$@"
+  else
+    expect_code 1
+    expect_err "$@"
+  fi
+  diff -r -x 'catalogue.sqlite*' -x lock torn whole >out || complain "other files than before"
   expect_absent page.html
   expect_absent model.onnx
   expect_absent both
