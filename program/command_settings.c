@@ -26,10 +26,12 @@ struct line {
 static enum tutti_status add_word(tutti_context *context, const char *word, struct texts *texts) {
   wordexp_t expanded;
   char *text;
+  if (texts->count == MOST_TEXTS)
+    return TUTTI_OK;
   const bool known = !strpbrk(word, "*?[") && wordexp(word, &expanded, WRDE_NOCMD) == 0;
-  const char *meant = known && expanded.we_wordc == 1 ? expanded.we_wordv[0] : word;
-  enum tutti_status status = texts->count < MOST_TEXTS ? tutti_strdup(context, meant, &text) : TUTTI_OK;
-  if (status == TUTTI_OK && texts->count < MOST_TEXTS)
+  enum tutti_status status =
+      tutti_strdup(context, known && expanded.we_wordc == 1 ? expanded.we_wordv[0] : word, &text);
+  if (status == TUTTI_OK)
     texts->items[texts->count++] = text;
   if (known)
     wordfree(&expanded);

@@ -16,22 +16,22 @@ const struct tutti_evaluation_options *tutti_recipe_evaluation(const tutti_recip
 
 const char *tutti_recipe_path(const tutti_recipe *recipe) { return recipe->files[0]->path; }
 
-/* The entry whose "section.key" a message begins with, or NULL. */
-static const struct recipe_entry *entry_of(const tutti_recipe *recipe, const char *message) {
-  for (size_t i = 0; i < recipe->count; i++) {
-    const struct recipe_entry *entry = &recipe->entries[i];
-    size_t section = strlen(entry->section), key = strlen(entry->key);
-    if (key && strncmp(message, entry->section, section) == 0 && message[section] == '.' &&
-        strncmp(message + section + 1, entry->key, key) == 0 && strchr(": ", message[section + 1 + key]))
-      return entry;
-  }
-  return NULL;
-}
-
 /* What follows `start` in a text that begins with it, or NULL. */
 static const char *behind_start(const char *text, const char *start) {
   size_t length = strlen(start);
   return strncmp(text, start, length) == 0 ? text + length : NULL;
+}
+
+/* The entry whose "section.key" a message begins with, or NULL. */
+static const struct recipe_entry *entry_of(const tutti_recipe *recipe, const char *message) {
+  for (size_t i = 0; i < recipe->count; i++) {
+    const struct recipe_entry *entry = &recipe->entries[i];
+    const char *rest = *entry->key ? behind_start(message, entry->section) : NULL;
+    rest = rest && *rest == '.' ? behind_start(rest + 1, entry->key) : NULL;
+    if (rest && strchr(": ", *rest))
+      return entry;
+  }
+  return NULL;
 }
 
 /* The entry that names the file whose path a message begins with, or NULL. */

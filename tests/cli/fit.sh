@@ -163,8 +163,14 @@ tutti compare ablation --metric nll-min
 expect_code 0
 expect_out "4 runs: 2 variants, 2 data sets" random-forest "nll-min (lower is better)"
 # Cells that were stopped are ended by the ablation, and not each by a fit of its own.
-timeout -s INT 2 "$TUTTI_PROGRAM" ablate "$ini/1d.ini" "${tiny[@]}" --set run.budget=100000 --swap data.function=abs,step \
-  --out stopped --quiet >out 2>err
+"$TUTTI_PROGRAM" ablate "$ini/1d.ini" "${tiny[@]}" --set run.budget=100000 --swap data.function=abs,step \
+  --out stopped --quiet >/dev/null 2>&1 &
+for _ in $(seq 300); do
+  [ ! -e stopped/runs/function=abs_seed-1/trials/000000 ] || break
+  sleep 0.1
+done
+kill -INT $!
+wait $!
 tutti compare stopped --metric nll-min
 expect_code 2
 expect_err "function=abs_seed-1: not finished: its fits have not ended; tutti ablate --resume ends them"

@@ -101,8 +101,8 @@ static void test_temperature_of_rows_all_right(void **state) {
   assert_near(world.out[0], 1, 0);
 }
 
-/* An ensemble that is surer than one error in all its rows lets it be, and always right, stays as it is: as many errors
-   are thought of as it expects. */
+/* An ensemble that expects less than one error in all rows, and makes none, stays as it is: no more errors are thought
+   of than it expects. */
 static void test_temperature_of_sure_rows(void **state) {
   (void)state;
   put("temperature", TUTTI_TASK_CLASSIFICATION, 2);
@@ -460,16 +460,16 @@ static void test_torn_texts(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      TEST(test_temperature_by_hand),
       TEST(test_temperature_of_errors_by_hand),
       TEST(test_temperature_of_expected_errors),
+      TEST(test_temperature_drawn),
       TEST(test_temperature_of_sure_rows),
       TEST(test_temperature_of_rows_all_right),
       TEST(test_temperature_of_doubts),
-      TEST(test_vector_scaling_of_errors),
-      TEST(test_temperature_by_hand),
-      TEST(test_temperature_drawn),
       TEST(test_temperature_bounds),
       TEST(test_vector_scaling),
+      TEST(test_vector_scaling_of_errors),
       TEST(test_isotonic_by_hand),
       TEST(test_isotonic_brute),
       TEST(test_variance_by_hand),

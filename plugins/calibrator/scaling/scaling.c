@@ -58,8 +58,8 @@ double scaling_weight_of_doubts(const struct scaling *scaling, const struct tutt
   return sum > 0 ? fmin(errors / sum, 1) : 0;
 }
 
-/* What the class counts, of which a row with such a label has 1, in a row where others than the most probable one count
-   as far as they are probable, too. */
+/* How much a class counts as the right one in a row: 1 if it is the label, and, unless it is the most probable one, its
+   share of the errors that were not seen. */
 static double weight_of(const double *row, size_t class, size_t label, size_t top, double doubts) {
   return (class == label) + (class == top ? 0 : doubts * row[class]);
 }
